@@ -1,0 +1,1 @@
+"""Forkwood: a local AI assistant in which nothing is lost."""

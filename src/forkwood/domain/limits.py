@@ -1,0 +1,65 @@
+"""Every bound of the program in one place, units last. A bound that something hits is told to the person who hit it."""
+
+from __future__ import annotations
+
+KIB = 1024
+MIB = 1024 * KIB
+
+# The tree
+message_bytes_max = 8 * MIB
+"""One message's text, as UTF-8. A longer text belongs in an attachment."""
+parts_max = 1_024
+path_entries_max = 100_000
+label_characters_max = 100
+title_characters_max = 200
+system_bytes_max = 256 * KIB
+purge_names_max = 1_000
+tags_max = 64
+tag_characters_max = 64
+
+# Attachments
+attachment_bytes_max = 32 * MIB
+attachments_max = 64
+fenced_text_bytes_max = 256 * KIB
+"""A text file up to this size goes into the prompt whole; a larger one by name, type and size."""
+
+# Runs
+runs_from_one_place_max = 8
+turns_max = 50
+tries_max = 4
+retry_after_seconds_max = 30
+queue_max = 32
+draft_bytes = 2 * KIB
+draft_ms = 250
+manifest_bytes_max = 2 * MIB
+manifest_depth_max = 64
+tools_max = 256
+tool_bytes_max = 128 * KIB
+
+# Models
+reply_bytes_max = 8 * MIB
+sse_line_bytes_max = 16 * MIB
+replay_bytes_max = 1 * MIB
+tool_calls_max = 128
+error_characters_max = 2_000
+models_listed_max = 1_000
+script_bytes_max = 16 * MIB
+connect_seconds = 10.0
+first_byte_seconds = 120.0
+first_byte_local_seconds = 600.0
+stall_seconds = 60.0
+discovery_seconds = 1.0
+
+# The store
+busy_ms = 30_000
+key_characters_max = 200
+search_words_max = 32
+search_hits_max = 1_000
+log_rows_max = 100_000
+config_bytes_max = 1 * MIB
+backups_kept = 10
+
+assert draft_bytes < message_bytes_max
+assert reply_bytes_max <= message_bytes_max <= 64 * MIB, "a 64 MiB paste is refused"
+assert tool_bytes_max < manifest_bytes_max
+assert discovery_seconds < connect_seconds <= first_byte_seconds <= first_byte_local_seconds

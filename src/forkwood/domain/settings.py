@@ -1,0 +1,65 @@
+"""What a person may set: for the whole program (Settings, from `config.toml` and the environment) and for one model call."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from forkwood.domain import limits
+
+Effort: TypeAlias = Literal["minimal", "low", "medium", "high"]
+Approvals: TypeAlias = Literal["ask", "allow-edits", "allow-all"]
+
+
+class Parameters(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a model is to answer; what is None is never sent. `max_output` and `context` are in tokens."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    max_output: int | None = None
+    seed: int | None = None
+    effort: Effort | None = None
+    context: int | None = None
+
+
+class Profile(Struct, frozen=True, kw_only=True):
+    """A named choice of model, system prompt, parameters and tool switches, from `[profiles.NAME]` of `config.toml`."""
+
+    model: str | None = None
+    system: str | None = None
+    params: Parameters = Parameters()
+    tools_off: tuple[str, ...] = ()
+
+
+class Provider(Struct, frozen=True, kw_only=True):
+    """A provider from `[providers.NAME]`: its URL and dialect where it is not a known one, and where its keys are found.
+
+    `keys` are references: `env:NAME`, `keyring:NAME`, `file:PATH` (mode 600). Values never stand here.
+    """
+
+    url: str | None = None
+    dialect: Literal["chat", "responses", "anthropic", "google"] | None = None
+    keys: tuple[str, ...] = ()
+
+
+class Timeouts(Struct, frozen=True, kw_only=True):
+    """Seconds. A local server may take longer to its first byte: it loads the model then."""
+
+    connect: float = limits.connect_seconds
+    first_byte: float = limits.first_byte_seconds
+    first_byte_local: float = limits.first_byte_local_seconds
+    stall: float = limits.stall_seconds
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """Everything that is set outside the store. `home` is an absolute path; `environment` names what was present."""
+
+    home: str
+    client: str = "cli"
+    model: str | None = None
+    system: str | None = None
+    title_by_model: bool = False
+    profiles: dict[str, Profile] = {}
+    providers: dict[str, Provider] = {}
+    timeouts: Timeouts = Timeouts()
