@@ -43,6 +43,14 @@ replay_bytes_max = 1 * MIB
 tool_calls_max = 128
 error_characters_max = 2_000
 models_listed_max = 1_000
+model_name_characters_max = 500
+secret_bytes_max = 64 * KIB
+listing_bytes_max = 16 * MIB
+remote_listing_seconds = 5.0
+embedded_start_seconds = 60.0
+embedded_context = 8_192
+embedded_output_max = 2_048
+"""Tokens of one embedded reply: a small model that begins to repeat itself would else go on for minutes."""
 script_bytes_max = 16 * MIB
 connect_seconds = 10.0
 first_byte_seconds = 120.0
