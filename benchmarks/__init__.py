@@ -1,0 +1,1 @@
+"""What Forkwood costs: one table, each line a ratio to a floor measured in the same run."""
