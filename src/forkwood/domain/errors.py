@@ -57,7 +57,9 @@ class LimitExceeded(ForkwoodError):
     kind = "limit"
 
     def __init__(self, what: str, *, limit: str, bound: int, got: int, hint: str = "") -> None:
-        super().__init__(f"{what}: {got:,} is over the limit of {bound:,}", hint=hint, limit=limit, bound=bound, got=got)
+        super().__init__(
+            f"{what}: {got:,} is over the limit of {bound:,}", hint=hint, limit=limit, bound=bound, got=got
+        )
 
 
 FailureKind: TypeAlias = Literal[

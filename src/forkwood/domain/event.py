@@ -1,0 +1,137 @@
+"""The log's vocabulary: the event, the facts that are neither acts nor of a run, and the list of all kinds."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from forkwood.domain.act import (
+    Act,
+    ActRedone,
+    ActUndone,
+    ConversationCreated,
+    ConversationForked,
+    ConversationHidden,
+    ConversationShown,
+    EntriesCarried,
+    EntryDropped,
+    HeadSwitched,
+    LabelSet,
+    MessageEdited,
+    MessageSent,
+    NodesHidden,
+    NodesShown,
+    ReplyRetried,
+    RunResumed,
+    SettingSet,
+)
+from forkwood.domain.ids import Id
+from forkwood.domain.message import By, Via
+from forkwood.domain.run_event import (
+    CallSettled,
+    CallStarted,
+    CancelAsked,
+    InteractionClosed,
+    InteractionOpened,
+    ReplyKept,
+    ResultsKept,
+    RunDriven,
+    RunEnded,
+    RunOpened,
+    RunSealed,
+    TryFailed,
+    TurnStarted,
+)
+
+
+class Event(Struct, frozen=True, kw_only=True):
+    """A numbered fact, for ever (CONTRACT's Event). `payload` is the JSON of the kind's payload."""
+
+    seq: int
+    at_ms: int
+    kind: str
+    conversation: Id | None
+    run: Id | None
+    node: Id | None
+    by: By
+    via: Via
+    payload: dict[str, Any]
+
+
+class ConversationUsed(Struct, frozen=True, kw_only=True):
+    """`use`: made current."""
+
+
+class ConversationTitled(Struct, frozen=True, kw_only=True):
+    """A title made by rule (the first line) or by the model."""
+
+    before: str
+    after: str
+
+
+class Purged(Struct, frozen=True, kw_only=True):
+    """`purge`: how much went. The names of husks stand here, never their words."""
+
+    nodes: tuple[Id, ...]
+    conversations: tuple[Id, ...]
+    kept: tuple[Id, ...]
+
+
+class NoticeGiven(Struct, frozen=True, kw_only=True):
+    """A notice tied to the event's node."""
+
+    what: Literal["partial", "repair", "recovered", "thinking only", "made storable"]
+    text: str
+
+
+class StoreSalvaged(Struct, frozen=True, kw_only=True):
+    """`doctor --repair` made this store out of a corrupt one."""
+
+    rows: int
+    lost: int
+
+
+PAYLOADS: dict[str, type[Struct]] = {
+    "conversation.created": ConversationCreated,
+    "conversation.forked": ConversationForked,
+    "conversation.used": ConversationUsed,
+    "conversation.titled": ConversationTitled,
+    "conversation.hidden": ConversationHidden,
+    "conversation.shown": ConversationShown,
+    "setting.changed": SettingSet,
+    "label.changed": LabelSet,
+    "message.sent": MessageSent,
+    "message.edited": MessageEdited,
+    "reply.retried": ReplyRetried,
+    "entry.dropped": EntryDropped,
+    "entries.carried": EntriesCarried,
+    "head.switched": HeadSwitched,
+    "node.hidden": NodesHidden,
+    "node.shown": NodesShown,
+    "act.undone": ActUndone,
+    "act.redone": ActRedone,
+    "purge.done": Purged,
+    "notice.given": NoticeGiven,
+    "store.salvaged": StoreSalvaged,
+    "run.opened": RunOpened,
+    "run.resumed": RunResumed,
+    "run.sealed": RunSealed,
+    "run.driven": RunDriven,
+    "run.ended": RunEnded,
+    "turn.started": TurnStarted,
+    "try.failed": TryFailed,
+    "reply.kept": ReplyKept,
+    "call.started": CallStarted,
+    "call.settled": CallSettled,
+    "results.kept": ResultsKept,
+    "interaction.opened": InteractionOpened,
+    "interaction.closed": InteractionClosed,
+    "cancel.asked": CancelAsked,
+}
+"""Every kind of event and its payload: the list that `docs/schema.md` is checked against."""
+
+KINDS: dict[type[Struct], str] = {payload: kind for kind, payload in PAYLOADS.items()}
+ACT_KINDS = frozenset(kind for kind, payload in PAYLOADS.items() if issubclass(payload, Act))
+
+assert len(KINDS) == len(PAYLOADS)

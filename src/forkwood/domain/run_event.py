@@ -1,0 +1,160 @@
+"""What happens in a run, as the run machine folds it: each is the payload of an event."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
+
+from forkwood.domain.ids import Id
+from forkwood.domain.message import Outcome, PartialReason
+from forkwood.domain.model import Usage
+
+Verdict: TypeAlias = Literal["allow", "ask", "deny"]
+EffectOfTool: TypeAlias = Literal["read", "write", "execute"]
+AfterCrash: TypeAlias = Literal["again", "journal", "doubt"]
+
+
+class CallAsked(Struct, frozen=True, kw_only=True):
+    """One tool call of a reply as the machine sees it: judged when it was asked, by the sealed policy."""
+
+    call: str
+    name: str
+    effect: EffectOfTool
+    verdict: Verdict
+    after_crash: AfterCrash
+    question: bool = False
+    """The tool is answered by a person (ask_user): its step is Ask, not UseTool."""
+
+
+class RunOpened(Struct, frozen=True, kw_only=True):
+    """A run begins at a place. LEADS: the head follows its tip while it stands there."""
+
+    place: str | None
+    model: str
+    leads: bool
+
+
+class RunSealed(Struct, frozen=True, kw_only=True):
+    """The run's manifest, by digest."""
+
+    manifest: str
+
+
+class Recipe(Struct, frozen=True, kw_only=True):
+    """What a turn's prompt was made from; the prompt is a pure function of it.
+
+    LOG: marks count as they were at this log number. FORM: version of the code that builds prompts.
+    """
+
+    place: str | None
+    log: int
+    manifest: str
+    summary: str | None
+    first_entry: Id | None
+    tools_withdrawn: bool
+    form: int
+    prompt_digest: str
+    request_digest: str
+
+
+class TurnStarted(Struct, frozen=True, kw_only=True):
+    """The model is about to be called for turn TURN (from 1)."""
+
+    turn: int
+    recipe: Recipe
+
+
+class TryFailed(Struct, frozen=True, kw_only=True):
+    """A try of a turn failed before its reply began; it is repeated after WAIT_MS, with the next key where one was refused."""
+
+    turn: int
+    number: int
+    reason: str
+    message: str
+    wait_ms: int | None
+    next_key: bool = False
+
+
+class ReplyKept(Struct, frozen=True, kw_only=True):
+    """The model's reply of a turn is a node now (the event's node)."""
+
+    turn: int
+    usage: Usage | None
+    cost: float | None
+    finish: str | None
+    partial: PartialReason | None
+    error: str | None = None
+    calls: tuple[CallAsked, ...] = ()
+
+
+class CallStarted(Struct, frozen=True, kw_only=True):
+    """A call's effect is about to happen: committed before it does."""
+
+    call: str
+
+
+class CallSettled(Struct, frozen=True, kw_only=True):
+    """How a call ended. What the model reads of it becomes part of the tool node when the last call is settled."""
+
+    call: str
+    outcome: Outcome
+    parts: tuple[Any, ...] = ()
+
+
+class ResultsKept(Struct, frozen=True, kw_only=True):
+    """The results of a turn are a node now (the event's node)."""
+
+    turn: int
+
+
+class InteractionOpened(Struct, frozen=True, kw_only=True):
+    """A person is asked: an approval or question for a call, or a doubt about one."""
+
+    interaction: Id
+    sort: Literal["approval", "question", "doubt"]
+    call: str | None
+    expires_ms: int | None = None
+
+
+class InteractionClosed(Struct, frozen=True, kw_only=True):
+    """An interaction is answered, has expired, or is withdrawn because its run ended."""
+
+    interaction: Id
+    status: Literal["answered", "expired", "withdrawn"]
+    answer: str | tuple[str, ...] | None = None
+
+
+class CancelAsked(Struct, frozen=True, kw_only=True):
+    """Somebody wants the run to end."""
+
+
+class RunDriven(Struct, frozen=True, kw_only=True):
+    """A driver took the run over; NUMBER rises with each take-over."""
+
+    driver: str
+    number: int
+
+
+class RunEnded(Struct, frozen=True, kw_only=True):
+    """Nothing happens to a run after this."""
+
+    status: Literal["done", "failed", "cancelled"]
+    error: dict[str, Any] | None = None
+
+
+RunEvent: TypeAlias = (
+    RunOpened
+    | RunSealed
+    | TurnStarted
+    | TryFailed
+    | ReplyKept
+    | CallStarted
+    | CallSettled
+    | ResultsKept
+    | InteractionOpened
+    | InteractionClosed
+    | CancelAsked
+    | RunDriven
+    | RunEnded
+)
