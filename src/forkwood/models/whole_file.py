@@ -1,0 +1,40 @@
+"""Files of Forkwood's home that appear whole or not at all, with their mode from the first instant."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from secrets import token_hex
+
+
+def put(path: Path, chunks: Iterable[bytes], *, mode: int) -> None:
+    """Make CHUNKS the content of PATH, synced; its folders are made, private ones. Raises OSError, and leaves nothing.
+
+    What stood there before is replaced in one step; where CHUNKS raise, it stays as it was.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{token_hex(8)}")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.writelines(chunks)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    with contextlib.suppress(
+        OSError
+    ):  # no system but POSIX ones opens folders, and some of their disks do not sync them
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
