@@ -42,6 +42,14 @@ sse_line_bytes_max = 16 * MIB
 replay_bytes_max = 1 * MIB
 tool_calls_max = 128
 error_characters_max = 2_000
+response_bytes_max = 64 * MIB
+"""What a model server may send for one reply, framing included."""
+error_body_bytes_max = 64 * KIB
+"""How much is read of a response that reports an error."""
+output_tokens_default = 8_192
+"""Asked for where a provider demands a number and nobody set one."""
+after_end_seconds = 5.0
+"""How long a stream whose reply has ended may take to report usage and close."""
 models_listed_max = 1_000
 model_name_characters_max = 500
 secret_bytes_max = 64 * KIB

@@ -10,7 +10,7 @@ from msgspec import Struct
 class Quirks(Struct, frozen=True, kw_only=True):
     """How a server differs from its dialect's plain form. The defaults are that plain form."""
 
-    token_limit_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    output_limit_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     """chat: the field that carries the limit of output tokens."""
     system_role: Literal["system", "developer", "user"] = "system"
     """chat: who speaks the system prompt; `user` puts it in front of the first message."""
