@@ -1,0 +1,294 @@
+"""Settings: what the file and the environment say, what is wrong with them, and writing one back in place."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forkwood import config
+from forkwood.domain import limits
+from forkwood.domain.errors import ForkwoodError, LimitExceeded, Misused, NotFound, StoreUnusable
+from forkwood.domain.settings import Parameters, Profile, Provider, Settings, Timeouts
+from forkwood.models.keys import Keys
+
+WHOLE = """\
+# my settings
+model = "ollama:qwen3:8b"
+system = "Be brief."
+title_by_model = true
+
+[timeouts]
+connect = 5   # seconds
+stall = 7.5
+
+[profiles.poet]
+model = "anthropic:claude"
+system = '''
+You are a poet.'''
+tools_off = ["ask_user"]
+params = { temperature = 1, max_output = 500, effort = "low" }
+
+[providers.work]
+url = "https://models.example.org/v1"
+dialect = "chat"
+keys = ["env:WORK_KEY", "file:/secrets/work"]
+"""
+
+
+def put(home: Path, text: str | bytes) -> Path:
+    home.mkdir(exist_ok=True)
+    path = home / "config.toml"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def load(home: Path, **environ: str) -> Settings:
+    return config.load_settings({"FORKWOOD_HOME": str(home), **environ})
+
+
+def test_without_a_file_everything_is_as_usual(home: Path) -> None:
+    assert load(home) == Settings(home=str(home))
+    assert not home.exists()
+
+
+def test_a_whole_file_is_read(home: Path) -> None:
+    put(home, WHOLE)
+    assert load(home) == Settings(
+        home=str(home),
+        model="ollama:qwen3:8b",
+        system="Be brief.",
+        title_by_model=True,
+        timeouts=Timeouts(connect=5.0, stall=7.5),
+        profiles={
+            "poet": Profile(
+                model="anthropic:claude",
+                system="You are a poet.",
+                tools_off=("ask_user",),
+                params=Parameters(temperature=1.0, max_output=500, effort="low"),
+            )
+        },
+        providers={
+            "work": Provider(
+                url="https://models.example.org/v1", dialect="chat", keys=("env:WORK_KEY", "file:/secrets/work")
+            )
+        },
+    )
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_read(home: Path) -> None:
+    put(home, ("\ufeff" + WHOLE).replace("\n", "\r\n").encode())
+    assert load(home).timeouts.connect == 5.0
+
+
+def test_the_environment_comes_before_the_file(home: Path) -> None:
+    put(home, WHOLE)
+    settings = load(home, FORKWOOD_MODEL="embedded:smollm2", FORKWOOD_CLIENT="script")
+    assert (settings.model, settings.client) == ("embedded:smollm2", "script")
+    assert load(home, FORKWOOD_MODEL=" ", FORKWOOD_CLIENT="").client == "cli"
+    with pytest.raises(Misused):
+        load(home, FORKWOOD_MODEL="http://nobody")
+
+
+def test_the_home_is_an_absolute_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert config.home_of({"FORKWOOD_HOME": "here"}) == tmp_path / "here"
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "xdg"))
+    assert config.home_of({}) == tmp_path / "xdg" / "forkwood"
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreUnusable) as failed:
+        config.load_settings({"FORKWOOD_HOME": str(tmp_path / "file")})
+    assert "FORKWOOD_HOME" in failed.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "line"),
+    [
+        ("modell = 'a:b'", "modell", 1),
+        ("\n\nmodel = 3", "model", 3),
+        ("model = 'openai:'", "model", 1),
+        ("home = '/x'", "home", 1),
+        ("title_by_model = 'yes'", "title_by_model", 1),
+        ("[timeouts]\nstall = 1\nconect = 2", "timeouts.conect", 3),
+        ("[timeouts]\nstall = 0", "timeouts.stall", 2),
+        ("[timeouts]\nstall = inf", "timeouts.stall", 2),
+        ("[timeouts]\nstall = nan", "timeouts.stall", 2),
+        ("timeouts.stall = '1'", "timeouts.stall", 1),
+        ("timeouts = 1", "timeouts", 1),
+        ("[profiles.a]\nsystem = 'x'\n[profiles.b.params]\neffort = 'huge'", "profiles.b.params.effort", 4),
+        ("[profiles.\"my own\"]\nmodel = 'http://x'", 'profiles."my own".model', 2),
+        ("[profiles]\na = 1", "profiles.a", 2),
+        ("[providers.x]\nurl = 'ftp://x'", "providers.x.url", 2),
+        ("[providers.x]\ndialect = 'soap'", "providers.x.dialect", 2),
+        ("[providers.'a b']\nurl = 'http://x'", 'providers."a b"', 1),
+        ("[providers.x]\nkeys = 'env:A'", "providers.x.keys", 2),
+    ],
+)
+def test_what_is_wrong_is_named_with_file_key_and_line(home: Path, text: str, key: str, line: int) -> None:
+    path = put(home, text)
+    with pytest.raises(Misused) as refused:
+        load(home)
+    assert refused.value.facts == {"file": str(path), "key": key, "line": line}
+    assert f"{path}, line {line}: {key}: " in refused.value.message
+
+
+def test_a_key_written_into_the_file_is_refused_and_not_repeated(home: Path) -> None:
+    put(home, "[providers.openai]\nkeys = ['sk-seeded-0123456789']")
+    with pytest.raises(Misused) as refused:
+        load(home)
+    assert "sk-seeded" not in repr((refused.value, refused.value.hint, refused.value.facts))
+    assert "env:NAME" in refused.value.hint
+
+
+@pytest.mark.parametrize("content", [b"model = ", b"a\nb\n", b"[x", b'model = "\xff"', b'model = "a:b"\x00'])
+def test_what_is_no_toml_is_refused_with_its_place(home: Path, content: bytes) -> None:
+    put(home, content)
+    with pytest.raises(Misused) as refused:
+        load(home)
+    assert "line" in refused.value.message or "end of document" in refused.value.message
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_settings_or_a_clear_refusal(content: bytes) -> None:
+    try:
+        config.settings_of(content.decode("utf-8", "replace"), Path("/x/config.toml"), Path("/x"))
+    except ForkwoodError:
+        return
+
+
+@pytest.mark.parametrize("text", ["a = " + "[" * 100_000, "a = " + "9" * 5_000])
+def test_a_file_made_to_hurt_the_reader_is_refused(home: Path, text: str) -> None:
+    put(home, text)
+    with pytest.raises(Misused):
+        load(home)
+
+
+def test_a_file_may_be_as_large_as_its_limit(home: Path) -> None:
+    path = put(home, b"#" + b"x" * (limits.config_bytes_max - 1))
+    assert load(home).model is None
+    path.write_bytes(path.read_bytes() + b"x")
+    with pytest.raises(LimitExceeded) as refused:
+        load(home)
+    assert refused.value.facts["limit"] == "config_bytes_max"
+
+
+def test_a_file_that_is_none_never_hangs(home: Path) -> None:
+    home.mkdir()
+    os.mkfifo(home / "config.toml")
+    with pytest.raises(StoreUnusable):
+        load(home)
+
+
+def test_a_setting_is_read_by_its_dotted_key(home: Path) -> None:
+    put(home, WHOLE)
+    settings = load(home)
+    assert config.config_get(settings, "timeouts.connect") == 5.0
+    assert config.config_get(settings, "profiles.poet.params") == {
+        "temperature": 1.0,
+        "max_output": 500,
+        "effort": "low",
+    }
+    assert config.config_get(settings, "profiles.poet.params.seed") is None
+    assert config.config_get(settings, "providers.work.keys") == ("env:WORK_KEY", "file:/secrets/work")
+    assert config.config_get(settings, None)["home"] == str(home)
+    for absent in ("modell", "profiles.nobody", "profiles.nobody.model", "model.x"):
+        with pytest.raises(NotFound) as refused:
+            config.config_get(settings, absent)
+        assert refused.value.hint
+    for wrong in ("", "a b", "a.", "a\nb"):
+        with pytest.raises(Misused):
+            config.config_set(home, wrong, "1")
+
+
+def test_writing_a_setting_leaves_every_other_byte(home: Path) -> None:
+    path = put(home, WHOLE)
+    config.config_set(home, "timeouts.connect", "6")
+    assert path.read_text() == WHOLE.replace("connect = 5   # seconds", "connect = 6.0   # seconds")
+    config.config_set(home, "model", "embedded:smollm2")
+    config.config_set(home, "providers.work.keys", "env:A,keyring:work")
+    settings = load(home)
+    assert (settings.model, settings.providers["work"].keys) == ("embedded:smollm2", ("env:A", "keyring:work"))
+    assert path.read_text().startswith("# my settings\n")
+
+
+def test_windows_line_ends_and_the_mark_stay_where_a_setting_is_written(home: Path) -> None:
+    path = put(home, ("\ufeff" + WHOLE).replace("\n", "\r\n").encode())
+    config.config_set(home, "title_by_model", "false")
+    assert path.read_bytes() == ("\ufeff" + WHOLE).replace("\n", "\r\n").replace("= true", "= false").encode()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "read"),
+    [
+        ("model", "ollama:a", "ollama:a"),
+        ("title_by_model", "true", True),
+        ("profiles.new.params.temperature", "0.5", 0.5),
+        ("profiles.new.params.seed", "-3", -3),
+        ('profiles."my own".system', 'say "hi"\nand\tbye', 'say "hi"\nand\tbye'),
+        ("profiles.poet.tools_off", '["a", "b"]', ("a", "b")),
+        ("providers.new.url", "http://127.0.0.1:9/v1", "http://127.0.0.1:9/v1"),
+        ("timeouts.first_byte_local", "900", 900.0),
+    ],
+)
+@pytest.mark.parametrize("before", ["", WHOLE])
+def test_any_setting_can_be_written_and_taken_out(home: Path, before: str, key: str, value: str, read: object) -> None:
+    if before:
+        put(home, before)
+    config.config_set(home, key, value)
+    assert config.config_get(load(home), key) == read
+    config.config_set(home, key, None)
+    assert config.config_get(load(home), key) == config.config_get(
+        Settings(
+            home="", profiles={"new": Profile(), "my own": Profile(), "poet": Profile()}, providers={"new": Provider()}
+        ),
+        key,
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("modell", "a:b"),
+        ("model", "openai:"),
+        ("home", "/x"),
+        ("timeouts", "1"),
+        ("timeouts.stall", "soon"),
+        ("timeouts.stall", "-1"),
+        ("title_by_model", "perhaps"),
+        ("profiles.x.params.effort", "huge"),
+        ("providers.x.keys", "sk-seeded-0123456789"),
+        ("profiles", "{}"),
+    ],
+)
+def test_a_wrong_setting_is_refused_and_nothing_is_written(home: Path, key: str, value: str) -> None:
+    path = put(home, WHOLE)
+    with pytest.raises(Misused) as refused:
+        config.config_set(home, key, value)
+    assert "sk-seeded" not in repr((refused.value, refused.value.hint, refused.value.facts))
+    assert path.read_text() == WHOLE
+
+
+def test_a_linked_file_stays_a_link_and_keeps_its_mode(home: Path, tmp_path: Path) -> None:
+    home.mkdir()
+    real = tmp_path / "dotfiles.toml"
+    real.write_text(WHOLE)
+    real.chmod(0o644)
+    (home / "config.toml").symlink_to(real)
+    config.config_set(home, "model", "embedded:smollm2")
+    assert (home / "config.toml").is_symlink()
+    assert 'model = "embedded:smollm2"' in real.read_text()
+    assert real.stat().st_mode & 0o777 == 0o644
+
+
+def test_a_key_put_away_is_named_in_the_file_and_stands_nowhere_in_it(home: Path) -> None:
+    put(home, WHOLE)
+    reference = config.keep_key(home, "Work", "sk-seeded-0123456789")
+    assert reference == f"file:{home}/keys/work"
+    assert load(home).providers["work"].keys == (reference, "env:WORK_KEY", "file:/secrets/work")
+    assert config.keep_key(home, "work", "sk-seeded-9876543210") == reference
+    assert load(home).providers["work"].keys == (reference, "env:WORK_KEY", "file:/secrets/work")
+    assert Keys({})(reference) == "sk-seeded-9876543210"
+    assert "sk-seeded" not in (home / "config.toml").read_text()
