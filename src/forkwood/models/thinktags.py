@@ -1,4 +1,4 @@
-"""Tells thinking from answer where a model writes both as text: `<think>…</think>` at the start of a reply, in any cut."""
+"""Tells thinking from answer where a model writes both as text: `<think>…</think>` at a reply's start, in any cut."""
 
 from __future__ import annotations
 
