@@ -1,31 +1,46 @@
-"""The store's file: how it is opened, and the transactions everything else is done in."""
+"""One connection to the store, and the transactions everything else is done in."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.resources import files
-from typing import Any
+from typing import Any, Final
 
 import apsw
 
 from forkwood.domain import limits
+from forkwood.domain.errors import StoreUnusable
+from forkwood.store import migrations
+from forkwood.store.failures import failure, phrased
 
-APPLICATION_ID = 0x466B776D
-SCHEMA_VERSION = 1
+_SETTLED: Final = """
+PRAGMA foreign_keys = ON;
+PRAGMA recursive_triggers = ON;
+PRAGMA secure_delete = ON;
+PRAGMA synchronous = FULL;
+PRAGMA temp_store = MEMORY;
+PRAGMA cache_size = -16384;
+"""
+"""What holds for every connection. Temporary tables stay in memory: nobody's words go to a file outside the home."""
 
 
 class Tx:
     """One open transaction. Functions that take one never open, commit or roll back."""
 
-    __slots__ = ("connection",)
+    __slots__ = ("connection", "writes")
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, *, writes: bool = True) -> None:
         self.connection = connection
+        self.writes = writes
+        """Whether this transaction may change anything. An index that is filled when first asked for looks here."""
 
     def rows(self, sql: str, args: Any = ()) -> list[tuple[Any, ...]]:
         """Every row of a query."""
         return self.connection.execute(sql, args).fetchall()
+
+    def each(self, sql: str, args: Any = ()) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query one by one: for what may be larger than memory."""
+        return iter(self.connection.execute(sql, args))
 
     def one(self, sql: str, args: Any = ()) -> tuple[Any, ...] | None:
         """The first row of a query, or None."""
@@ -53,48 +68,91 @@ class Tx:
 class Store:
     """One connection to one store. Not for several threads at once."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, path: str = ":memory:") -> None:
         self._connection = connection
+        self.path = path
 
     @classmethod
     def in_memory(cls) -> Store:
         """A new store that lives in memory: for tests."""
         connection = apsw.Connection(":memory:")
-        _settle(connection)
-        for migration in sorted(files("forkwood.store.migrations").iterdir(), key=lambda file: file.name):
-            if migration.name.endswith(".sql"):
-                connection.execute(migration.read_text())
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        settle(connection)
+        migrations.build(connection)
         return cls(connection)
 
     @contextmanager
     def write(self) -> Iterator[Tx]:
-        """A transaction that writes: begun as a write, committed on leaving, rolled back on any exception."""
-        yield from self._within("BEGIN IMMEDIATE")
+        """A transaction that writes: begun as a write, committed on leaving, rolled back on any exception.
+
+        Raises StoreUnusable where the file can no longer be used: locked for too long, full, damaged, migrated by
+        a newer program.
+        """
+        yield from self._within("BEGIN IMMEDIATE", writes=True)
 
     @contextmanager
     def read(self) -> Iterator[Tx]:
-        """A transaction that sees one state of the store throughout."""
-        yield from self._within("BEGIN")
-
-    def _within(self, begin: str) -> Iterator[Tx]:
-        assert not self._connection.in_transaction, "one transaction per fact"
-        self._connection.execute(begin)
+        """A transaction that sees one state of the store throughout, and cannot write: a read that turns into a write
+        would fail under another writer however long it waits."""
+        self._connection.execute("PRAGMA query_only = ON")
         try:
-            yield Tx(self._connection)
+            yield from self._within("BEGIN", writes=False)
+        finally:
+            self._connection.execute("PRAGMA query_only = OFF")
+
+    def _within(self, begin: str, *, writes: bool) -> Iterator[Tx]:
+        assert not self._connection.in_transaction, "one transaction per fact"
+        try:
+            self._connection.execute(begin)
+            self._refuse_other_version()
+            yield Tx(self._connection, writes=writes)
             self._connection.execute("COMMIT")
+        except apsw.Error as error:
+            self._back_out()
+            unusable = failure(error, self.path) if writes or not isinstance(error, apsw.ReadOnlyError) else None
+            if unusable is None:
+                raise
+            raise unusable from error
         except BaseException:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
+            self._back_out()
             raise
+
+    def _back_out(self) -> None:
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+
+    def _refuse_other_version(self) -> None:
+        """A newer program may have migrated the file while this one had it open."""
+        version = self._connection.pragma("user_version")
+        if version != migrations.SCHEMA_VERSION:
+            raise StoreUnusable(
+                f"the store {self.path} is of version {version} now; this program knows version "
+                f"{migrations.SCHEMA_VERSION}",
+                hint="another Forkwood has changed it: end this one and start it anew",
+                reason="version",
+                path=self.path,
+                version=version,
+                known=migrations.SCHEMA_VERSION,
+            )
+
+    def checkpoint(self) -> bool:
+        """Bring the write-ahead log into the file and empty it; False where a reader is in the way."""
+        assert not self._connection.in_transaction
+        with phrased(self.path):
+            row = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return row is not None and row[0] == 0
+
+    def vacuum(self) -> None:
+        """Write the file anew without its free pages."""
+        assert not self._connection.in_transaction
+        with phrased(self.path):
+            self._connection.execute("VACUUM")
 
     def close(self) -> None:
         """Close the connection; nothing is pending outside transactions."""
         self._connection.close()
 
 
-def _settle(connection: apsw.Connection) -> None:
-    """What holds for every connection."""
+def settle(connection: apsw.Connection) -> None:
+    """What holds for every connection to a store."""
     connection.set_busy_timeout(limits.busy_ms)
-    connection.execute("PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; PRAGMA recursive_triggers = ON")
+    connection.execute(_SETTLED)

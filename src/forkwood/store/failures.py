@@ -1,0 +1,79 @@
+"""What SQLite's own failures mean to a person: the one place where its codes become errors that name the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import apsw
+
+from forkwood.domain import limits
+from forkwood.domain.errors import StoreUnusable
+
+REPAIR = "run `forkwood doctor --repair`: it saves what the file still holds into a new one and keeps the old one aside"
+
+
+@contextmanager
+def phrased(path: str) -> Iterator[None]:
+    """What is done inside fails with StoreUnusable where the file at PATH is to blame."""
+    try:
+        yield
+    except apsw.Error as error:
+        unusable = failure(error, path)
+        if unusable is None:
+            raise
+        raise unusable from error
+
+
+def failure(error: apsw.Error, path: str) -> StoreUnusable | None:
+    """What ERROR says about the store at PATH; None where it says nothing about the file but about the statement."""
+    match error:
+        case apsw.BusyError() | apsw.LockedError():
+            return StoreUnusable(
+                f"the store {path} is locked by another process (waited {limits.busy_ms / 1000:g} s)",
+                hint="wait until the other program is done, or end it, and do this again: nothing was written",
+                reason="locked",
+                path=path,
+            )
+        case apsw.FullError():
+            return disk_full(path)
+        case apsw.CorruptError() | apsw.NotADBError():
+            return StoreUnusable(
+                f"the store {path} is damaged: {plain_words(error)}", hint=REPAIR, reason="corrupt", path=path
+            )
+        case apsw.ReadOnlyError() | apsw.PermissionsError() | apsw.CantOpenError():
+            return read_only(path, plain_words(error))
+        case apsw.IOError():
+            return StoreUnusable(
+                f"the disk failed under the store {path}: {plain_words(error)}",
+                hint="see whether the disk is full or failing; nothing was stored in part, so do this again afterwards",
+                reason="disk",
+                path=path,
+            )
+    return None
+
+
+def disk_full(path: str) -> StoreUnusable:
+    """No space is left where the store at PATH lies."""
+    return StoreUnusable(
+        f"the disk is full: nothing could be added to {path}",
+        hint="make room and do this again: what was there before is whole, and nothing was stored in part",
+        reason="full",
+        path=path,
+    )
+
+
+def read_only(path: str, words: str) -> StoreUnusable:
+    """The store at PATH may not be written, or its directory may not."""
+    return StoreUnusable(
+        f"the store {path} cannot be written: {words}",
+        hint="file and directory must be yours to write (`ls -ld`, `chmod u+w`); or set FORKWOOD_HOME elsewhere",
+        reason="read-only",
+        path=path,
+    )
+
+
+def plain_words(error: apsw.Error) -> str:
+    """What SQLite said, without the name of its code in front."""
+    words = str(error)
+    return words.partition(": ")[2] or words
