@@ -83,7 +83,7 @@ def settings_of(text: str, path: Path, home: Path) -> Settings:
 
 
 def config_get(settings: Settings, key: str | None) -> Any:
-    """What holds for the dotted KEY, as JSON has it; without a key, everything. Raises NotFound for one there is not."""
+    """What holds for the dotted KEY, as JSON has it; without a key, everything. Raises NotFound for no such key."""
     at = _keys_of(key) if key else ()
     value = msgspec.to_builtins(settings)
     for part in at:

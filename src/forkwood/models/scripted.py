@@ -1,0 +1,314 @@
+"""The scripted model: replies played from a JSON file, for tests, demos and bug reports. It keeps no state anywhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from forkwood import wire
+from forkwood.domain import limits
+from forkwood.domain.errors import FailureKind, LimitExceeded, Misused, NotFound, ProviderFailed
+from forkwood.domain.message import Part, PartialReason, Text, Thinking, ToolCall, ToolResult
+from forkwood.domain.model import Binding, Delta, DeltaKind, Reply, Traits, Try, Usage
+from forkwood.domain.prompt import Prompt, PromptMessage
+from forkwood.domain.text import storable, storable_value
+
+EXAMPLE = '{"replies": [{"text": "Hello."}]}'
+
+
+class ScriptedCall(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A tool call to be played; `call` is its id (left out: made from the turn and its place)."""
+
+    name: str
+    arguments: Any
+    call: str | None = None
+
+
+class ScriptedUsage(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Tokens the reply claims."""
+
+    input: int = 0
+    output: int = 0
+
+
+class ScriptedFailure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A failure of the first `times` tries of a turn: at once, or after so many characters have come."""
+
+    status: int
+    times: int
+    retry_after: float | None = None
+    after_chars: int | None = None
+
+
+class ScriptedReply(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One entry of the script, as CONTRACT.md spells it."""
+
+    match: str | None = None
+    text: str | None = None
+    thinking: str | None = None
+    tool_calls: list[ScriptedCall] = []
+    delay_ms: float = 0
+    chunk: int | None = None
+    pause_ms: float = 0
+    usage: ScriptedUsage | None = None
+    finish: Literal["stop", "length", "cut"] = "stop"
+    fail: ScriptedFailure | None = None
+
+
+class Script(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The whole file."""
+
+    replies: list[ScriptedReply]
+
+
+Spoken: TypeAlias = tuple[str, ...]
+"""What was said to the model before each turn of a run, the coming one last."""
+
+
+def read(path: Path) -> Script:
+    """The script in the file at PATH. Raises NotFound, LimitExceeded, or Misused saying what is wrong with it."""
+    hint = f"a script is JSON: {EXAMPLE}"
+    if not path.is_file():
+        raise NotFound(f"There is no script {path}", hint=hint, file=str(path))
+    try:
+        with path.open("rb") as file:
+            found = file.read(limits.script_bytes_max + 1)
+    except OSError as error:
+        raise NotFound(f"The script {path} cannot be read: {error.strerror}", hint=hint, file=str(path)) from None
+    if len(found) > limits.script_bytes_max:
+        raise LimitExceeded(
+            f"The size of the script {path}, in bytes",
+            limit="script_bytes_max",
+            bound=limits.script_bytes_max,
+            got=len(found),
+        )
+    return script_of(found, str(path))
+
+
+def script_of(source: bytes, file: str) -> Script:
+    """The script SOURCE spells; FILE names it in errors. Raises Misused."""
+    import json  # it takes lone surrogates, which providers send and scripts must be able to play
+
+    try:
+        script = msgspec.convert(json.loads(source.decode("utf-8-sig")), Script)
+    except (ValueError, RecursionError) as error:
+        raise _bad(file, str(error)) from None
+    if not script.replies:
+        raise _bad(file, "it has no replies")
+    for number, reply in enumerate(script.replies):
+        _check(reply, file, f"replies[{number}]")
+    return script
+
+
+def turn_of(script: Script, spoken: Spoken) -> ScriptedReply:
+    """The reply due after SPOKEN: each turn takes the first unused one that matches, or the script's last one again."""
+    used: set[int] = set()
+    chosen = len(script.replies) - 1
+    for words in spoken:
+        chosen = _choose(script, words, used)
+        used.add(chosen)
+    return script.replies[chosen]
+
+
+def spoken_to(messages: Sequence[PromptMessage], turn: int) -> Spoken:
+    """What was said before each of the last TURN replies in MESSAGES, and what was said last of all."""
+    replies = [index for index, message in enumerate(messages) if message.role == "assistant"]
+    finished = replies[-turn:] if turn else []
+    return tuple(_words_before(messages, index) for index in [*finished, len(messages)])
+
+
+class ScriptedModel:
+    """Plays a script as a model would reply: a pure function of script, request and try, but for its delays."""
+
+    def __init__(self, path: str, script: Script) -> None:
+        self._script = script
+        self.name = f"scripted:{path}"
+        self.binding = Binding(provider="scripted", dialect="scripted", origin="scripted:", model=path)
+        self.traits = Traits(tools=True, images=True, thinking=True)
+        self.keys_left = 0
+
+    @classmethod
+    def open(cls, path: str) -> ScriptedModel:
+        """The model that plays the file at PATH. Raises as `read` does."""
+        return cls(path, read(Path(path)))
+
+    def encode(self, prompt: Prompt, images: Mapping[str, bytes]) -> bytes:  # noqa: ARG002  (images stand there by digest)
+        """The canonical JSON of PROMPT."""
+        return wire.canonical(prompt)
+
+    async def stream(self, request: bytes, attempt: Try) -> AsyncIterator[Delta | Reply]:
+        """Play the reply that is due. Raises ProviderFailed for a failure before its first character."""
+        import asyncio
+
+        prompt = wire.decode(request, Prompt)
+        reply = turn_of(self._script, spoken_to(prompt.messages, attempt.turn))
+        parts, notices = parts_of(reply, attempt.turn)
+        await asyncio.sleep(reply.delay_ms / 1000)
+        room = room_before_failure(reply.fail, attempt.number)
+        for delta in deltas_of(parts, reply.chunk, room):
+            yield delta
+            await asyncio.sleep(reply.pause_ms / 1000)
+        yield _whole(reply, parts, notices) if room is None else _broken(reply, parts, room)
+
+    def next_key(self) -> bool:
+        """Scripts need no keys."""
+        return False
+
+
+def parts_of(reply: ScriptedReply, turn: int) -> tuple[tuple[Part, ...], tuple[str, ...]]:
+    """The parts REPLY consists of, made storable, and a notice where that changed something."""
+    parts: list[Part] = []
+    if reply.thinking is not None:
+        parts.append(Thinking(text=storable(reply.thinking)))
+    if reply.text is not None:
+        parts.append(Text(text=storable(reply.text)))
+    for number, call in enumerate(reply.tool_calls, start=1):
+        name = call.call or f"call_{turn + 1}_{number}"
+        parts.append(ToolCall(call=storable(name), name=storable(call.name), arguments=_arguments(call.arguments)))
+    odd = any(text and storable(text) != text for text in (reply.thinking, reply.text))
+    return tuple(parts), ("characters that cannot be stored were spelled out",) if odd else ()
+
+
+def deltas_of(parts: Sequence[Part], chunk: int | None, room: int | None) -> Iterator[Delta]:
+    """PARTS as they would come in, CHUNK characters at a time (None: a part at once), up to ROOM characters in all."""
+    for index, part in enumerate(parts):
+        kind, text = _streamed(part)
+        text = text if room is None else text[:room]
+        room = room if room is None else room - len(text)
+        size = chunk or len(text) or 1
+        for start in range(0, len(text), size):
+            yield Delta(index=index, kind=kind, text=text[start : start + size])
+
+
+def room_before_failure(fail: ScriptedFailure | None, number: int) -> int | None:
+    """How many characters come before try NUMBER fails; None: it does not. Raises ProviderFailed where none come."""
+    if fail is None or number > fail.times:
+        return None
+    if fail.after_chars:
+        return fail.after_chars
+    raise ProviderFailed(
+        failure_kind(fail.status),
+        f"scripted: status {fail.status} (try {number} of {fail.times} that fail)",
+        hint="the script says so",
+        retry_after=fail.retry_after,
+        status=fail.status,
+    )
+
+
+def failure_kind(status: int) -> FailureKind:
+    """What an HTTP STATUS means, as real providers use it."""
+    match status:
+        case 401 | 403:
+            return "auth"
+        case 402:
+            return "quota"
+        case 404:
+            return "not_found"
+        case 408:
+            return "timeout"
+        case 413:
+            return "context_overflow"
+        case 429:
+            return "rate_limit"
+        case 503 | 529:
+            return "overloaded"
+        case _ if status >= 500:
+            return "unavailable"
+        case _:
+            return "invalid_request"
+
+
+def _check(reply: ScriptedReply, file: str, at: str) -> None:
+    try:
+        re.compile(reply.match or "")
+    except (re.error, RecursionError, OverflowError) as error:
+        raise _bad(file, f"{at}.match is no regular expression: {error}") from None
+    least = {"delay_ms": reply.delay_ms, "pause_ms": reply.pause_ms, "chunk": (reply.chunk or 1) - 1}
+    if reply.chunk == 0 or any(not 0 <= value < float("inf") for value in least.values()):
+        raise _bad(file, f"{at}: delay_ms and pause_ms are 0 or more, chunk is 1 or more")
+    if reply.fail and (reply.fail.times < 0 or (reply.fail.after_chars or 0) < 0):
+        raise _bad(file, f"{at}.fail: times and after_chars are 0 or more")
+    if len(reply.tool_calls) > limits.tool_calls_max:
+        raise _bad(file, f"{at} has more than {limits.tool_calls_max} tool calls")
+
+
+def _bad(file: str, why: str) -> Misused:
+    return Misused(
+        f"The script {file} cannot be played: {storable(why)}", hint=f"a script is JSON: {EXAMPLE}", file=file
+    )
+
+
+def _choose(script: Script, words: str, used: set[int]) -> int:
+    for index, reply in enumerate(script.replies):
+        if index not in used and (reply.match is None or re.search(reply.match, words)):
+            return index
+    return len(script.replies) - 1
+
+
+def _words_before(messages: Sequence[PromptMessage], index: int) -> str:
+    """The text of the last message before INDEX that a user or a tool gave."""
+    for message in reversed(messages[:index]):
+        if message.role != "assistant":
+            return "\n\n".join(_words(part) for part in message.parts)
+    return ""
+
+
+def _words(part: Part) -> str:
+    match part:
+        case Text():
+            return part.text
+        case ToolResult():
+            return "\n\n".join(_words(inner) for inner in part.parts)
+        case _:
+            return ""
+
+
+def _arguments(value: Any) -> dict[str, Any] | str:
+    match value:
+        case dict() | str():
+            found: dict[str, Any] | str = storable_value(value)
+            return found
+        case _:
+            return wire.text(storable_value(value))
+
+
+def _streamed(part: Part) -> tuple[DeltaKind, str]:
+    match part:
+        case Thinking():
+            return "thinking", part.text
+        case ToolCall(arguments=str()):
+            return "tool_call", str(part.arguments)
+        case ToolCall():
+            return "tool_call", wire.text(part.arguments)
+        case Text():
+            return "text", part.text
+        case _:
+            raise AssertionError(part)
+
+
+def _whole(reply: ScriptedReply, parts: tuple[Part, ...], notices: tuple[str, ...]) -> Reply:
+    reasons: dict[str, PartialReason | None] = {"stop": None, "length": "length", "cut": "cut"}
+    return Reply(
+        parts=parts,
+        usage=Usage(input=reply.usage.input, output=reply.usage.output) if reply.usage else None,
+        finish=None if reply.finish == "cut" else reply.finish,
+        partial=reasons[reply.finish],
+        error="the stream ended without its end" if reply.finish == "cut" else None,
+        notices=notices,
+    )
+
+
+def _broken(reply: ScriptedReply, parts: tuple[Part, ...], room: int) -> Reply:
+    """The reply as far as it came: calls cut off in it are not calls yet."""
+    came: list[Part] = []
+    for part in parts:
+        if isinstance(part, Text | Thinking) and room > 0:
+            came.append(msgspec.structs.replace(part, text=part.text[:room]))
+            room -= len(part.text)
+    assert reply.fail is not None
+    return Reply(parts=tuple(came), partial="error", error=f"scripted: status {reply.fail.status} in mid-stream")
