@@ -225,3 +225,7 @@ CREATE TABLE attachment (
   PRIMARY KEY (node, blob)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX attachment_blob ON attachment (blob);
+
+-- Search ----------------------------------------------------------------------
+-- The terms of every message, folded and split by domain/words.py; rowid is the node's seq. It holds no text: an index that doctor rebuilds.
+CREATE VIRTUAL TABLE search USING fts5 (words, content = '', contentless_delete = 1, tokenize = 'ascii');
