@@ -143,7 +143,7 @@ async def test_a_turn_tried_again_plays_its_reply_again() -> None:
         (400, "invalid_request"),
         (429, "rate_limit"),
         (500, "unavailable"),
-        (503, "overloaded"),
+        (503, "unavailable"),
         (529, "overloaded"),
     ],
 )

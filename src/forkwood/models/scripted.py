@@ -12,11 +12,12 @@ from msgspec import Struct
 
 from forkwood import wire
 from forkwood.domain import limits
-from forkwood.domain.errors import FailureKind, LimitExceeded, Misused, NotFound, ProviderFailed
+from forkwood.domain.errors import LimitExceeded, Misused, NotFound, ProviderFailed
 from forkwood.domain.message import Part, PartialReason, Text, Thinking, ToolCall, ToolResult
 from forkwood.domain.model import Binding, Delta, DeltaKind, Reply, Traits, Try, Usage
 from forkwood.domain.prompt import Prompt, PromptMessage
 from forkwood.domain.text import storable, storable_value
+from forkwood.models.failures import Told, kind_of
 
 EXAMPLE = '{"replies": [{"text": "Hello."}]}'
 
@@ -192,35 +193,12 @@ def room_before_failure(fail: ScriptedFailure | None, number: int) -> int | None
     if fail.after_chars:
         return fail.after_chars
     raise ProviderFailed(
-        failure_kind(fail.status),
+        kind_of(Told(), fail.status),
         f"scripted: status {fail.status} (try {number} of {fail.times} that fail)",
         hint="the script says so",
         retry_after=fail.retry_after,
         status=fail.status,
     )
-
-
-def failure_kind(status: int) -> FailureKind:
-    """What an HTTP STATUS means, as real providers use it."""
-    match status:
-        case 401 | 403:
-            return "auth"
-        case 402:
-            return "quota"
-        case 404:
-            return "not_found"
-        case 408:
-            return "timeout"
-        case 413:
-            return "context_overflow"
-        case 429:
-            return "rate_limit"
-        case 503 | 529:
-            return "overloaded"
-        case _ if status >= 500:
-            return "unavailable"
-        case _:
-            return "invalid_request"
 
 
 def _check(reply: ScriptedReply, file: str, at: str) -> None:
