@@ -1,24 +1,35 @@
-"""The prompt: all that is sent for one turn. Built from a path by pure rules, the same bytes for the same recipe."""
+"""The prompt: all that is sent for one turn, and what it is made from. The rules that make it are in `joins`."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
 from forkwood.domain.ids import Id
-from forkwood.domain.message import Part
+from forkwood.domain.message import Part, Role
 from forkwood.domain.settings import Parameters
 
+PromptRole: TypeAlias = Literal["user", "assistant", "tool"]
 
-class PromptMessage(Struct, frozen=True, kw_only=True):
+
+class Said(Struct, frozen=True, gc=False):
+    """A visible message of a path, decoded: what a prompt is made from. One is made per message of every path read."""
+
+    node: Id
+    role: Role
+    parts: tuple[Part, ...]
+
+
+class PromptMessage(Struct, frozen=True, gc=False):
     """One message as the model gets it: neighbours of one role are joined, NODES says which nodes it was made from.
 
+    No nodes: nobody said it, a rule made it (the line that opens a prompt, a result that never came).
     Parts of a prompt are Text, Thinking that its model gave (with a replay value for this very dialect and family),
     ToolCall, ToolResult, and Attachment for images alone: other files have become text.
     """
 
-    role: Literal["user", "assistant", "tool"]
+    role: PromptRole
     parts: tuple[Part, ...]
     nodes: tuple[Id, ...]
 
@@ -32,7 +43,7 @@ class ToolSpec(Struct, frozen=True, kw_only=True):
 
 
 class Prompt(Struct, frozen=True, kw_only=True):
-    """All that is sent for one turn. Roles alternate between user (or tool) and assistant, and the first is the user's."""
+    """All that is sent for one turn. Roles alternate between user (or tool) and assistant; first and last are not the model's."""
 
     form: int
     model: str
