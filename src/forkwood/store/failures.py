@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -51,6 +52,22 @@ def failure(error: apsw.Error, path: str) -> StoreUnusable | None:
                 path=path,
             )
     return None
+
+
+def os_failure(error: OSError, path: str) -> StoreUnusable:
+    """What the operating system's ERROR says about the store at PATH."""
+    words = error.strerror or str(error)
+    match error.errno:
+        case errno.ENOSPC | errno.EDQUOT | errno.EFBIG:
+            return disk_full(path)
+        case errno.EACCES | errno.EPERM | errno.EROFS:
+            return read_only(path, words)
+    return StoreUnusable(
+        f"the store {path} cannot be used: {words}",
+        hint="set FORKWOOD_HOME to a directory on a disk of this machine",
+        reason="disk",
+        path=path,
+    )
 
 
 def disk_full(path: str) -> StoreUnusable:

@@ -1,0 +1,92 @@
+"""Copies of the store in `backups/`: made while others work, verified before they count, bounded in number."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import apsw
+
+from forkwood.domain import limits
+from forkwood.domain.errors import StoreUnusable
+from forkwood.store.failures import os_failure, phrased
+from forkwood.store.first_start import sync_directory
+
+PAGES_AT_ONCE = 1_024
+
+
+def folder(home: Path) -> Path:
+    """Where the backups of HOME lie."""
+    return home / "backups"
+
+
+def kept(home: Path) -> list[Path]:
+    """The backups there are, oldest first."""
+    return sorted(folder(home).glob("forkwood-*.db"), key=lambda file: (_moment_in(file.name), file.name))
+
+
+def name_of(version: int, now_ms: int) -> str:
+    """What a backup of a store of VERSION made at NOW_MS is called: `forkwood-2026-02-03T04-05-06-789Z-v1.db`."""
+    moment = datetime.fromtimestamp(now_ms // 1000, UTC)
+    return f"forkwood-{moment:%Y-%m-%dT%H-%M-%S}-{now_ms % 1000:03d}Z-v{version}.db"
+
+
+def make(source: apsw.Connection, home: Path, *, version: int, now_ms: int) -> Path:
+    """Copy the store SOURCE is connected to; the verified file. The oldest beyond `limits.backups_kept` go.
+
+    Raises StoreUnusable where it cannot be written or does not read back as it should; nothing is left then.
+    """
+    target = folder(home) / name_of(version, now_ms)
+    begun = target.with_suffix(f".part-{os.getpid()}")
+    try:
+        target.parent.mkdir(mode=0o700, exist_ok=True)
+        begun.touch(mode=0o600)
+        with phrased(str(begun)):
+            _copy(source, begun)
+            _verify(begun, version)
+        begun.replace(target)
+        sync_directory(target.parent)
+    except OSError as error:
+        raise os_failure(error, str(target)) from error
+    finally:
+        begun.unlink(missing_ok=True)
+    for old in kept(home)[: -limits.backups_kept]:
+        old.unlink(missing_ok=True)
+    return target
+
+
+def _copy(source: apsw.Connection, path: Path) -> None:
+    target = apsw.Connection(str(path))
+    try:
+        with target.backup("main", source, "main") as copying:
+            while not copying.done:
+                copying.step(PAGES_AT_ONCE)
+    finally:
+        target.close()
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+def _verify(path: Path, version: int) -> None:
+    copy = apsw.Connection(f"file:{_quoted(path)}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    try:
+        said = copy.execute("PRAGMA quick_check(1)").fetchall()
+        found = copy.pragma("user_version")
+    finally:
+        copy.close()
+    if said != [("ok",)] or found != version:
+        raise StoreUnusable(
+            f"the backup {path} does not read back: {said[0][0]}, version {found}",
+            hint="the store itself was not touched; see whether the disk is failing",
+            reason="backup",
+            path=str(path),
+        )
+
+
+def _quoted(path: Path) -> str:
+    return str(path.absolute()).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+
+
+def _moment_in(name: str) -> str:
+    return name.removeprefix("forkwood-").rpartition("-v")[0]
