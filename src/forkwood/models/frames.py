@@ -1,0 +1,75 @@
+"""What all stream decoders share: a frame of JSON out of each event, read fast where it is right, else leniently."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from typing import Generic, TypeVar
+
+import msgspec
+
+from forkwood.domain.message import PartialReason, family_of
+from forkwood.domain.model import Delta, Dialect, Reply
+from forkwood.models.failures import Peer
+from forkwood.models.reply import Assembly
+from forkwood.models.sse import SseEvent
+
+T = TypeVar("T")
+
+
+class FrameReader(Generic[T]):
+    """Reads frames of one shape."""
+
+    def __init__(self, shape: type[T]) -> None:
+        self._shape = shape
+        self._decoder = msgspec.json.Decoder(shape)
+
+    def read(self, frame: bytes) -> T | None:
+        """FRAME as its shape, or None. Bytes that are no UTF-8 become U+FFFD; lone surrogates are let through."""
+        try:
+            return self._decoder.decode(frame)
+        except (msgspec.DecodeError, RecursionError):
+            return self._lenient(frame)
+
+    def _lenient(self, frame: bytes) -> T | None:
+        try:
+            return msgspec.convert(json.loads(frame.decode("utf-8", "replace"), strict=False), self._shape)
+        except (ValueError, RecursionError):
+            return None
+
+
+class Decoder(ABC, Generic[T]):
+    """Reads the events of one stream. No IO, no clock: the same events give the same deltas and the same Reply."""
+
+    dialect: Dialect
+    frames: FrameReader[T]
+
+    def __init__(self, *, model: str, peer: Peer) -> None:
+        self.said = Assembly(peer=peer, dialect=self.dialect, family=family_of(model))
+
+    def feed(self, event: SseEvent) -> list[Delta]:
+        """What EVENT adds to the reply. Raises LimitExceeded where the reply outgrows its bounds."""
+        if event.data == b"[DONE]":
+            self.said.closed = True
+            return []
+        frame = self.frames.read(event.data)
+        if frame is not None:
+            self._take(frame, event.event)
+        elif event.event == "error":
+            self.said.fail(event.data.decode("utf-8", "replace"))
+        else:
+            self.said.unreadable(event.data)
+        return self.said.take()
+
+    def rest(self) -> list[Delta]:
+        """What was held back until the stream ended."""
+        self.said.flush()
+        return self.said.take()
+
+    def finish(self, cut: PartialReason = "cut", error: str | None = None) -> Reply:
+        """The reply. CUT and ERROR say why the stream ended, which counts only where the reply had not ended."""
+        return self.said.finish(cut, error)
+
+    @abstractmethod
+    def _take(self, frame: T, event: str) -> None:
+        """Say what FRAME says. EVENT is the name the stream gave it, often empty."""

@@ -1,0 +1,280 @@
+"""Assembles a Reply from what a dialect reads in its stream: parts in order, deltas as they come, how it ended."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NoReturn
+
+import msgspec
+
+from forkwood import wire
+from forkwood.domain import limits
+from forkwood.domain.errors import LimitExceeded, ProviderFailed
+from forkwood.domain.message import Part, PartialReason, Replay, Text, Thinking, ToolCall
+from forkwood.domain.model import Delta, DeltaKind, Dialect, Reply, Usage
+from forkwood.domain.text import storable, storable_value
+from forkwood.models import failures
+from forkwood.models.failures import Peer
+from forkwood.models.masking import echoable, settled
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_HIGH = re.compile("[\ud800-\udbff]\\Z")
+
+
+class Slot:
+    """A part in the making. HELD is an end that may still become something else: half a character, or a secret."""
+
+    __slots__ = ("announced", "call", "held", "index", "kind", "name", "pieces", "replay")
+
+    def __init__(self, index: int, kind: DeltaKind) -> None:
+        self.index = index
+        self.kind: DeltaKind = kind
+        self.pieces: list[str] = []
+        self.held = ""
+        self.call = ""
+        self.name = ""
+        self.announced = kind != "tool_call"
+        self.replay: Any = None
+
+
+class Assembly:
+    """One reply in the making. A dialect says what came and sets how it ended; `finish` gives the Reply.
+
+    The text of a tool call's deltas is its name, a space, and then its arguments as they come.
+    """
+
+    def __init__(self, *, peer: Peer, dialect: Dialect, family: str) -> None:
+        self.ended = False
+        """The dialect's own end was seen: what came is whole, unless `partial` says otherwise."""
+        self.closed = False
+        """Nothing that matters can follow."""
+        self.finish_reason: str | None = None
+        self.partial: PartialReason | None = None
+        self.error: str | None = None
+        self.failure: ProviderFailed | None = None
+        self.usage: Usage | None = None
+        self.peer = peer
+        self._dialect, self._family = dialect, family
+        self._secrets = echoable(peer.secrets)
+        self._slots: list[Slot] = []
+        self._deltas: list[Delta] = []
+        self._notices: list[str] = []
+        self._size = self._calls = self._halves = self._nuls = self._unread = 0
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything of the reply has come."""
+        return bool(self._slots)
+
+    def open(self, kind: DeltaKind) -> Slot:
+        """A new part of KIND after all others. Raises LimitExceeded for more calls than a reply may hold."""
+        if self._slots:
+            self._flush(self._slots[-1])
+        if kind == "tool_call":
+            self._calls += 1
+            self._check(self._calls, "tool_calls_max", "The calls of one reply")
+        self._check(len(self._slots) + 1, "parts_max", "The parts of one reply")
+        slot = Slot(len(self._slots), kind)
+        self._slots.append(slot)
+        return slot
+
+    def current(self, kind: DeltaKind) -> Slot:
+        """The last part where it is of KIND, else a new one."""
+        last = self._slots[-1] if self._slots else None
+        return last if last is not None and last.kind == kind else self.open(kind)
+
+    def add(self, kind: DeltaKind, piece: str) -> None:
+        """PIECE at the end of a part of KIND."""
+        if piece:
+            self.say(self.current(kind), piece)
+
+    def say(self, slot: Slot, piece: str) -> None:
+        """PIECE at the end of SLOT. Raises LimitExceeded where the reply outgrows its bound."""
+        if slot.held:
+            piece, slot.held = slot.held + piece, ""
+        half = ""
+        if not piece.isascii() and _SURROGATE.search(piece):
+            piece, half = self._mended(piece)
+        if self._secrets:
+            piece, slot.held = settled(piece, self._secrets)
+        slot.held += half
+        if piece:
+            self._emit(slot, piece)
+
+    def fail(self, value: Any) -> None:
+        """The provider reports an error, VALUE, in the stream."""
+        self.failure = failures.from_frame(self.peer, value)
+        self.closed = True
+
+    def notice(self, text: str) -> None:
+        """Something a person should know of this reply, told once."""
+        if text not in self._notices:
+            self._notices.append(text)
+
+    def unreadable(self, data: bytes) -> None:
+        """A frame that no rule of the dialect can read."""
+        self._unread += 1
+        if self._unread == 1:
+            self.notice(f"A frame of the stream could not be read: {failures.shown(data, self.peer)}")
+
+    def take(self) -> list[Delta]:
+        """The deltas since the last time."""
+        deltas, self._deltas = self._deltas, []
+        return deltas
+
+    def flush(self) -> None:
+        """Say what was held back: nothing can follow that would make something else of it."""
+        for slot in self._slots:
+            self._flush(slot)
+
+    def finish(self, cut: PartialReason, error: str | None) -> Reply:
+        """The reply. CUT and ERROR say why the stream ended, which counts only where the reply had not."""
+        self.flush()
+        partial, words = self._verdict(cut, error)
+        parts = self._parts()
+        return Reply(
+            parts=parts,
+            usage=self.usage,
+            finish=self.finish_reason,
+            partial=partial,
+            error=words,
+            notices=(*self._notices, *self._marks(), *_silence(parts)),
+        )
+
+    def _verdict(self, cut: PartialReason, error: str | None) -> tuple[PartialReason | None, str | None]:
+        if self.failure is not None:
+            return ("refused" if self.failure.reason == "refused" else "error"), self.failure.message
+        if not self.ended:
+            return cut, error or f"{self.peer.provider} ended the stream before the reply was whole"
+        return self.partial, self.error
+
+    def _parts(self) -> tuple[Part, ...]:
+        parts: list[Part] = []
+        calls: set[str] = set()
+        for slot in self._slots:
+            text = "".join(slot.pieces)
+            match slot.kind:
+                case "text":
+                    parts.append(Text(text=text))
+                case "thinking":
+                    parts.append(Thinking(text=text, replay=self._replay(slot.replay)))
+                case "tool_call":
+                    parts.append(self._call(slot, text, calls))
+        return tuple(parts)
+
+    def _call(self, slot: Slot, text: str, calls: set[str]) -> ToolCall:
+        number = slot.index + 1
+        call = storable(slot.call) or f"call_{number}"
+        while call in calls:
+            call, number = f"{call}_{number}", number + 1
+        calls.add(call)
+        if not slot.name:
+            self.notice("A tool call came without the name of its tool")
+        return ToolCall(call=call, name=self._name(slot), arguments=self._arguments(text))
+
+    def _arguments(self, text: str) -> dict[str, Any] | str:
+        """TEXT as the JSON object it spells, else as it came: it is never repaired."""
+        value = object_of(text)
+        if value is None:
+            return text
+        plain: dict[str, Any] = storable_value(value)
+        if plain != value:
+            self._halves += 1
+        return plain
+
+    def _replay(self, value: Any) -> Replay | None:
+        if value is None:
+            return None
+        value = storable_value(value)
+        if len(wire.encode(value)) <= limits.replay_bytes_max:
+            return Replay(dialect=self._dialect, family=self._family, value=value)
+        self.notice(
+            f"The thinking is signed with more than {limits.replay_bytes_max:,} bytes: it will not be sent back"
+        )
+        return None
+
+    def _marks(self) -> list[str]:
+        marks = []
+        if self._halves:
+            marks.append("Half a character (a lone surrogate) in the reply is spelled out as \\ud…")
+        if self._nuls:
+            marks.append(f"The reply holds NUL characters: {self._nuls}")
+        if self._unread > 1:
+            marks.append(f"Frames of the stream that could not be read: {self._unread}")
+        return marks
+
+    def _mended(self, piece: str) -> tuple[str, str]:
+        """PIECE with halves of characters joined or spelled out, and the half at its end that may find its other."""
+        half = _HIGH.search(piece)
+        held = half[0] if half else ""
+        whole = piece.removesuffix(held).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+        plain = storable(whole)
+        self._halves += plain != whole
+        return plain, held
+
+    def _flush(self, slot: Slot) -> None:
+        if slot.held:
+            plain = storable(slot.held)
+            self._halves += plain != slot.held
+            slot.held = ""
+            self._emit(slot, plain)
+        self._announce(slot)
+
+    def _emit(self, slot: Slot, piece: str) -> None:
+        self._announce(slot)
+        self._size += len(piece) if piece.isascii() else len(piece.encode())
+        self._check(self._size, "reply_bytes_max", "The reply, in bytes")
+        if "\0" in piece:
+            self._nuls += piece.count("\0")
+        slot.pieces.append(piece)
+        self._deltas.append(Delta(index=slot.index, kind=slot.kind, text=piece))
+
+    def _announce(self, slot: Slot) -> None:
+        if not slot.announced and slot.name:
+            slot.announced = True
+            self._deltas.append(Delta(index=slot.index, kind=slot.kind, text=f"{self._name(slot)} "))
+
+    def _name(self, slot: Slot) -> str:
+        return "".join(settled(storable(slot.name), self._secrets)) or "unnamed"
+
+    @staticmethod
+    def _check(got: int, limit: str, what: str) -> None:
+        bound = getattr(limits, limit)
+        if got > bound:
+            raise LimitExceeded(what, limit=limit, bound=bound, got=got)
+
+
+def object_of(text: str) -> dict[str, Any] | None:
+    """The one JSON object TEXT spells, or None. Lone surrogates in its strings are let through."""
+    try:
+        value = msgspec.json.decode(text)
+    except (ValueError, RecursionError):
+        value = _lenient(text)
+    return value if isinstance(value, dict) else None
+
+
+def whole(value: Any) -> int:
+    """VALUE as a count; 0 for what is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0
+    return max(0, int(value)) if value < 1e15 else 0
+
+
+def _lenient(text: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=_no_number) if "\\u" in text else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _silence(parts: tuple[Part, ...]) -> list[str]:
+    if any(isinstance(part, ToolCall) or (isinstance(part, Text) and part.text.strip()) for part in parts):
+        return []
+    if any(isinstance(part, Thinking) and part.text.strip() for part in parts):
+        return ["The model thought and gave no answer"]
+    return ["The model gave an empty reply"]
