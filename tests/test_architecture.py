@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
 from collections import Counter
 from configparser import ConfigParser
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 
-from tests.tidy import ROOT, Module, files, holds_code
+from tests.tidy import ROOT, Module, files, holds_code, imported
 
 HOUSE = ROOT / "src/forkwood"
 DECISIONS = sorted((ROOT / "docs/decisions").glob("*.md"))
@@ -106,6 +108,16 @@ def test_every_floor_behind_the_door_is_protected() -> None:
     behind = {"engine", "tools", "models", "workspace", "store"}
     there = {path.stem for path in HOUSE.iterdir()} & behind
     assert set(protected) == {f"forkwood.{floor}" for floor in there}, "contract one-door of .importlinter"
+
+
+def test_what_is_imported_is_declared() -> None:
+    project = tomllib.loads(page("pyproject.toml"))["project"]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["embedded"]]
+    declared = {re.split(r"[><=]", name)[0] for name in wanted}
+    providers = packages_distributions()
+    tops = {name.split(".")[0] for module in files("src/**/*.py") for _, name in imported(module.tree)}
+    foreign = tops - sys.stdlib_module_names - {"forkwood"}
+    assert not {top for top in foreign if not declared & set(providers.get(top, [top]))}, "not in pyproject.toml"
 
 
 def test_the_makefile_has_the_targets_of_the_contract() -> None:

@@ -65,8 +65,15 @@ RULES = (
         name="SQL in the store",
         find=tidy.sql_upstairs,
         where=SOURCE,
-        bad=("import apsw", "from sqlite3 import connect", 'x = "SELECT 1"', 'run(f"DELETE FROM {a}")'),
+        bad=('x = "SELECT 1"', 'run(f"DELETE FROM {a}")'),
         good=('"""Select a node."""',),
+    ),
+    Rule(
+        name="libraries in their rooms",
+        find=tidy.strayed_libraries,
+        where=SOURCE,
+        bad=("import apsw", "from sqlite3 import connect", "def f():\n    from rich.tree import Tree"),
+        good=("import msgspec", "from forkwood import apsw"),
     ),
     Rule(
         name="waiting upstairs",
@@ -86,7 +93,7 @@ RULES = (
         ),
     ),
     Rule(
-        name="nothing is tidy.swallowed",
+        name="nothing is swallowed",
         find=tidy.swallowed,
         where=PYTHON,
         bad=(
@@ -191,5 +198,5 @@ def test_a_missing_test_file_is_found() -> None:
     empty = Module(path=f"{tidy.SOURCE}/b/__init__.py", text='"""A floor."""')
     assert tidy.untested([*sources, empty], {"tests/models/test_sse.py"}) == [
         f"{tidy.SOURCE}/__main__.py:1: no tests/test_main.py",
-        f"{tidy.SOURCE}/a/__init__.py:1: no tests/a/test_init.py",
+        f"{tidy.SOURCE}/a/__init__.py:1: no tests/test_a.py",
     ]

@@ -137,6 +137,27 @@ def processes(module: Module) -> Iterator[str]:
             yield module.at(line, f"{name}: processes start in workspace/ and models/embedded* and pull alone")
 
 
+LIBRARIES = {
+    "apsw": "store/",
+    "genai_prices": "models/",
+    "httpx2": "models/",
+    "keyring": "models/",
+    "xllamacpp": "models/embedded",
+    "click": "surfaces/",
+    "prompt_toolkit": "surfaces/",
+    "rich": "surfaces/",
+    "sqlite3": "nowhere",
+}
+"""Where each library is used, and nowhere else: one room to look into when it changes."""
+
+
+def strayed_libraries(module: Module) -> Iterator[str]:
+    for line, name in imported(module.tree):
+        room = LIBRARIES.get(name.split(".")[0])
+        if room and not module.path.startswith(f"{SOURCE}/{room}"):
+            yield module.at(line, f"{name} is used in {room}")
+
+
 STATEMENT = re.compile(
     r"\s*(SELECT\s|INSERT (OR \w+ )?INTO\s|UPDATE \w+ SET\s|DELETE FROM\s|CREATE (TABLE|INDEX|TRIGGER)\s)"
 )
@@ -145,9 +166,6 @@ STATEMENT = re.compile(
 def sql_upstairs(module: Module) -> Iterator[str]:
     if module.path.startswith(f"{SOURCE}/store/"):
         return
-    for line, name in imported(module.tree):
-        if name.split(".")[0] in {"apsw", "sqlite3"}:
-            yield module.at(line, f"{name}: the database is the store's alone")
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and STATEMENT.match(node.value):
             yield module.at(node.lineno, "SQL is written in store/ alone")
@@ -278,8 +296,9 @@ def holds_code(module: Module) -> bool:
 
 
 def mirror(path: str) -> str:
-    """Where the tests of the source file PATH live."""
-    *folders, name = path.removeprefix(f"{SOURCE}/").removesuffix(".py").split("/")
+    """Where the tests of the source file PATH live; those of a package lie beside its folder."""
+    inside = path.removeprefix(f"{SOURCE}/").removesuffix(".py").removesuffix("/__init__")
+    *folders, name = inside.split("/")
     return "/".join(["tests", *folders, f"test_{name.strip('_')}.py"])
 
 
