@@ -1,0 +1,59 @@
+"""Receipts: what a command that carried a key was answered, so that the same command sent twice is done once.
+
+A receipt is written in the act's own transaction. Only a verb of several transactions gives one without a response
+first and finishes it later; a receipt with a response never changes.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from forkwood.store.db import Tx
+
+
+class Receipt(Struct, frozen=True, kw_only=True):
+    """What was done under a key. RESPONSE is JSON in UTF-8; None while the verb is still under way."""
+
+    client: str
+    key: str
+    verb: str
+    fingerprint: str
+    response: bytes | None
+    created_ms: int
+
+
+def find(tx: Tx, client: str, key: str) -> Receipt | None:
+    """The receipt of CLIENT for KEY, if it was given one."""
+    row = tx.one(
+        "SELECT verb, fingerprint, response, created_ms FROM receipt WHERE client = ? AND key = ?", (client, key)
+    )
+    if row is None:
+        return None
+    verb, fingerprint, response, created_ms = row
+    return Receipt(
+        client=client,
+        key=key,
+        verb=verb,
+        fingerprint=fingerprint,
+        response=None if response is None else response.encode(),
+        created_ms=created_ms,
+    )
+
+
+def give(  # noqa: PLR0917 - the columns of the table, in its order
+    tx: Tx, client: str, key: str, verb: str, fingerprint: str, response: bytes | None, now_ms: int
+) -> None:
+    """Write the receipt of an act done in this transaction; without RESPONSE: of one that has only begun."""
+    tx.run(
+        "INSERT INTO receipt (client, key, verb, fingerprint, response, created_ms) VALUES (?, ?, ?, ?, ?, ?)",
+        (client, key, verb, fingerprint, None if response is None else response.decode(), now_ms),
+    )
+
+
+def finish(tx: Tx, client: str, key: str, response: bytes) -> None:
+    """Complete a receipt that was given without a response; there must be one."""
+    tx.run(
+        "UPDATE receipt SET response = ? WHERE client = ? AND key = ? AND response IS NULL",
+        (response.decode(), client, key),
+    )
+    assert tx.changes() == 1, f"no receipt of {client} is open for {key}"
