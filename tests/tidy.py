@@ -207,7 +207,7 @@ def lost_tasks(module: Module) -> Iterator[str]:
 
 
 BROAD = {"Exception", "BaseException"}
-REASON = re.compile(r"#\s*(?!noqa|type:)\w+ \w+")
+REASON = re.compile(r"#\s*(noqa(: ?[A-Z]+\d+)?[\s(:]*)?(?!noqa|type:)\w+ \w+")
 
 
 def is_broad(caught: ast.expr | None) -> bool:
