@@ -79,8 +79,8 @@ RULES = (
         name="waiting upstairs",
         find=tidy.waiting_downstairs,
         where=SOURCE,
-        bad=("async def f(): ...",),
-        good=("def f(): ...",),
+        bad=("async def f(): await g()", "async def f():\n  async for a in b: ..."),
+        good=("class Tool(Protocol):\n  async def use(self) -> None: ...",),
     ),
     Rule(
         name="tasks are kept",

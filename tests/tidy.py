@@ -179,8 +179,8 @@ ASYNC_ROOMS = tuple(
 def waiting_downstairs(module: Module) -> Iterator[str]:
     if not module.path.startswith(ASYNC_ROOMS):
         for node in ast.walk(module.tree):
-            if isinstance(node, ast.AsyncFunctionDef):
-                yield module.at(node.lineno, f"{node.name}: nothing below the engine waits")
+            if isinstance(node, ast.Await | ast.AsyncFor | ast.AsyncWith):
+                yield module.at(node.lineno, "nothing below the engine waits")
 
 
 def task_groups(tree: ast.AST) -> set[str]:
