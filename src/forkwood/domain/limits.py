@@ -11,6 +11,7 @@ message_bytes_max = 8 * MIB
 parts_max = 1_024
 path_entries_max = 100_000
 label_characters_max = 100
+model_characters_max = 400
 title_characters_max = 200
 system_bytes_max = 256 * KIB
 purge_names_max = 1_000
@@ -25,12 +26,24 @@ fenced_text_bytes_max = 256 * KIB
 
 # Runs
 runs_from_one_place_max = 8
-turns_max = 50
+rounds_max = 50
+"""Turns of a run whose calls count. Then tools are withdrawn for one last turn, so that it ends with words."""
+turns_max = 1_000
+"""Turns of a run at all: calls of project tools do not count towards the rounds."""
+call_failures_max = 5
+"""Calls that fail one after another. Then tools are withdrawn for one last turn, and the run ends failed."""
 tries_max = 4
 retry_after_seconds_max = 30
 queue_max = 32
 draft_bytes = 2 * KIB
 draft_ms = 250
+"""A cancel from another process is seen as soon as a draft is written: no later than this."""
+watch_ms = 100
+"""How often the store is looked at for a run that another process drives."""
+watch_deltas_max = 10_000
+"""Deltas that wait for a watcher who does not fetch them; later ones are left out until it does."""
+recipe_fresh_max = 64
+"""Entries whose digests a recipe holds: those since the last reply on its path."""
 manifest_bytes_max = 2 * MIB
 manifest_depth_max = 64
 tools_max = 256
@@ -56,8 +69,8 @@ secret_bytes_max = 64 * KIB
 listing_bytes_max = 16 * MIB
 remote_listing_seconds = 5.0
 embedded_start_seconds = 60.0
-embedded_context = 8_192
-embedded_output_max = 2_048
+embedded_context_tokens_max = 8_192
+embedded_output_tokens_max = 2_048
 """Tokens of one embedded reply: a small model that begins to repeat itself would else go on for minutes."""
 script_bytes_max = 16 * MIB
 connect_seconds = 10.0
@@ -70,6 +83,8 @@ discovery_seconds = 1.0
 busy_ms = 30_000
 key_characters_max = 200
 search_words_max = 32
+search_word_characters_max = 1_000
+search_scan_messages_max = 1_000_000
 search_hits_max = 1_000
 log_rows_max = 100_000
 config_bytes_max = 1 * MIB
@@ -78,4 +93,5 @@ backups_kept = 10
 assert draft_bytes < message_bytes_max
 assert reply_bytes_max <= message_bytes_max <= 64 * MIB, "a 64 MiB paste is refused"
 assert tool_bytes_max < manifest_bytes_max
+assert rounds_max < turns_max
 assert discovery_seconds < connect_seconds <= first_byte_seconds <= first_byte_local_seconds
