@@ -22,8 +22,10 @@ class Who(Struct, frozen=True, kw_only=True):
 
 
 class HeadMoved(Struct, frozen=True, kw_only=True, tag_field="effect", tag="head"):
-    """The head went from a place to another. `*_run` names the leading run whose tip stood there then: that tip may go on,
-    and coming back means coming back to it."""
+    """The head went from a place to another.
+
+    `*_run` names the leading run whose tip stood there then: that tip may go on, and coming back is coming back to it.
+    """
 
     before: str | None
     after: str | None
@@ -55,7 +57,7 @@ class LabelMoved(Struct, frozen=True, kw_only=True, tag_field="effect", tag="lab
 
 
 class TrashChanged(Struct, frozen=True, kw_only=True, tag_field="effect", tag="trash"):
-    """A conversation went into the trash (HIDDEN true) or came out of it; `new` and `fork` bring theirs out of nothing."""
+    """A conversation went into the trash (HIDDEN true) or came out of it, as those that `new` and `fork` make do."""
 
     conversation: Id
     hidden: bool
@@ -71,7 +73,7 @@ Effect: TypeAlias = HeadMoved | MarkChanged | SettingChanged | LabelMoved | Tras
 
 
 def inverse(effect: Effect) -> Effect | None:
-    """The effect that takes EFFECT back; None where nothing that can change was changed (a run is cancelled, not inverted)."""
+    """The effect that takes EFFECT back; None for a run, which is cancelled, not inverted."""
     match effect:
         case HeadMoved(before=before, after=after, before_run=left, after_run=came):
             return HeadMoved(before=after, after=before, before_run=came, after_run=left)

@@ -82,7 +82,7 @@ FailureKind: TypeAlias = Literal[
 
 
 class ProviderFailed(ForkwoodError):
-    """A model could not be asked, or failed before its reply began. `retry_after` is in seconds, as the provider said."""
+    """A model could not be asked, or failed before its reply began. `retry_after`: seconds, as the provider said."""
 
     kind = "provider"
 

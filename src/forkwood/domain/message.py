@@ -18,7 +18,7 @@ or its driver died."""
 
 
 class Replay(Struct, frozen=True, kw_only=True):
-    """What the provider wants back with its thinking, byte for byte: opaque JSON, bounded, for one dialect and family."""
+    """What the provider wants back with its thinking, byte for byte: opaque, bounded, for one dialect and family."""
 
     dialect: str
     family: str
@@ -32,14 +32,14 @@ class Text(Struct, frozen=True, kw_only=True, tag_field="kind", tag="text"):
 
 
 class Thinking(Struct, frozen=True, kw_only=True, tag_field="kind", tag="thinking"):
-    """What a model thought: for the person; sent back only to the model that made it, and only with its replay value."""
+    """What a model thought: for the person; sent back only to the model that made it, and with its replay value."""
 
     text: str
     replay: Replay | None = None
 
 
 class ToolCall(Struct, frozen=True, kw_only=True, tag_field="kind", tag="tool_call"):
-    """A model's wish to use a tool. `arguments` is the object it sent, or its raw text where that was no JSON object."""
+    """A model's wish to use a tool. `arguments`: the object it sent, or its raw text where that was no JSON object."""
 
     call: str
     name: str
@@ -104,7 +104,7 @@ def results_of(parts: tuple[Part, ...]) -> tuple[ToolResult, ...]:
 
 
 def family_of(model: str) -> str:
-    """The family a model's thinking can be given back to: the first word of its bare name (`claude`, `gpt`, `gemini`)."""
+    """The family a model's thinking can be given back to: the first word of its bare name (`claude`, `gpt`)."""
     bare = model.rsplit("/", 1)[-1].lower()
     letters = len(bare) - len(bare.lstrip("abcdefghijklmnopqrstuvwxyz"))
     return bare[:letters] or bare

@@ -1,4 +1,4 @@
-"""A model as the floors above see it: what it can do, what is sent, what comes back, and when a failed try is repeated."""
+"""A model as the floors above see it: what it can do, what it is sent and gives back, when a try is repeated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person may set: for the whole program (Settings, from `config.toml` and the environment) and for one model call."""
+"""What a person may set: for the whole program (`config.toml` and the environment) and for one model call."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Profile(Struct, frozen=True, kw_only=True):
 
 
 class Provider(Struct, frozen=True, kw_only=True):
-    """A provider from `[providers.NAME]`: its URL and dialect where it is not a known one, and where its keys are found.
+    """A provider from `[providers.NAME]`: its URL and dialect where it is no known one, and where its keys are found.
 
     `keys` are references: `env:NAME`, `keyring:NAME`, `file:PATH` (mode 600). Values never stand here.
     """

@@ -9,12 +9,12 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def storable(text: str) -> str:
-    """TEXT with each lone surrogate spelled out as `\\ud83d`, so that it can be written as UTF-8. NUL is kept: it is text."""
+    """TEXT with each lone surrogate spelled out as `\\ud83d`, so that it can be written as UTF-8. NUL is text: kept."""
     return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def storable_value(value: Any) -> Any:
-    """JSON VALUE with every string in it, keys too, made storable. Bounded by the depth of what JSON decoding accepted."""
+    """JSON VALUE with every string in it, keys too, made storable. As deep as what JSON decoding accepted."""
     match value:
         case str():
             return storable(value)

@@ -20,7 +20,7 @@ NodeKind: TypeAlias = Literal["message", "graft"]
 class Spot(Struct, frozen=True, gc=False):
     """A place as the store spells it: the node by its seq, and how many of its path's last entries are left out.
 
-    The one spelling: `0 <= cut < own(node)`. Node 0 stands for the empty path, where first nodes hang (NULL in the tables).
+    The one spelling: `0 <= cut < own(node)`. Node 0 stands for the empty path, where first nodes hang (NULL in SQL).
     """
 
     node: int

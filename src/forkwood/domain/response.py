@@ -1,0 +1,121 @@
+"""What verbs give back. Each is a value with one JSON shape at every door."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from forkwood.domain.conversation import Conversation
+from forkwood.domain.ids import Id
+from forkwood.domain.tree import Node
+
+
+class Affects(Struct, frozen=True, kw_only=True):
+    """How far a change reaches: BRANCHES whose paths hold what changed, and the CONVERSATIONS they are in.
+
+    NOTE says what to do instead where less was meant.
+    """
+
+    branches: int
+    conversations: tuple[Id, ...]
+    note: str = ""
+
+
+class Moved(Struct, frozen=True, kw_only=True):
+    """Where the head stands now (a place, null for an empty path), and the node that was appended, if one was."""
+
+    head: str | None
+    node: Node | None
+
+
+class Started(Struct, frozen=True, kw_only=True):
+    """What a send, edit or retry made: its node, the version it replaced, the graft of what was kept, its runs."""
+
+    conversation: Id
+    node: Node
+    runs: tuple[Id, ...]
+    replaced: Id | None = None
+    kept: Id | None = None
+
+
+class SettingChange(Struct, frozen=True, kw_only=True):
+    """A conversation after `set`, what the setting was before, and how far the change reaches."""
+
+    conversation: Conversation
+    key: str
+    before: Any
+    affects: Affects | None = None
+
+
+class Touched(Struct, frozen=True, kw_only=True):
+    """What hide or unhide did: NODES whose state changed (none: it was so already), or the conversation."""
+
+    affects: Affects
+    hidden: bool
+    nodes: tuple[Id, ...] = ()
+    conversation: Id | None = None
+
+
+class PurgeReport(Struct, frozen=True, kw_only=True):
+    """What a purge destroyed, what stayed because another conversation carries it, and what it could not reach."""
+
+    nodes: tuple[Id, ...]
+    conversations: tuple[Id, ...]
+    kept: tuple[Id, ...]
+    affects: Affects
+    out_of_reach: tuple[str, ...]
+
+
+class Branch(Struct, frozen=True, kw_only=True):
+    """A leaf: its place, the last words on its path, its age, and whether the head stands there."""
+
+    leaf: str
+    node: Id
+    text: str
+    role: str
+    length: int
+    created_ms: int
+    head: bool
+
+
+class NodeShown(Struct, frozen=True, kw_only=True):
+    """A node with the two digests of its path: what `show` gives."""
+
+    node: Node
+    digest: str
+    match_digest: str
+
+
+class Trash(Struct, frozen=True, kw_only=True):
+    """What is hidden: whole conversations, and messages."""
+
+    conversations: tuple[Conversation, ...]
+    nodes: tuple[Node, ...]
+
+
+class LeftOut(Struct, frozen=True, kw_only=True):
+    """Something of the path that the model did not get, and why."""
+
+    id: Id
+    reason: str
+
+
+class Why(Struct, frozen=True, kw_only=True):
+    """How a reply was made. VERIFIED: the prompt rebuilt from the books has the digest that was sent; null: REASON."""
+
+    node: Id
+    run: Id | None
+    turn: int | None
+    manifest: dict[str, Any] | None
+    recipe: dict[str, Any] | None
+    entries: tuple[Id, ...]
+    left_out: tuple[LeftOut, ...]
+    prompt_digest: str | None
+    request_digest: str | None
+    verified: bool | None
+    reason: str | None
+    usage: dict[str, Any] | None
+    cost: float | None
+    interactions: tuple[Any, ...] = ()
+    changes: tuple[Any, ...] = ()

@@ -1,0 +1,89 @@
+"""Files that go with a message: read whole from where a person named them, kept as blobs by their SHA-256."""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+
+from msgspec import Struct
+
+from forkwood.domain import limits
+from forkwood.domain.errors import LimitExceeded, Misused, NotFound
+from forkwood.domain.message import Attachment
+from forkwood.store import blobs
+from forkwood.store.db import Tx
+
+_IMAGES = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF87a": "image/gif",
+    b"GIF89a": "image/gif",
+}
+
+
+class ReadFile(Struct, frozen=True, kw_only=True):
+    """A file that was read: the part that speaks of it, and its bytes."""
+
+    part: Attachment
+    content: bytes
+
+
+def read(paths: Sequence[Path]) -> tuple[ReadFile, ...]:
+    """The files of these paths. Raises NotFound, Misused (no regular file), LimitExceeded (checked before reading)."""
+    if len(paths) > limits.attachments_max:
+        raise LimitExceeded(
+            "attachments of one message", limit="attachments_max", bound=limits.attachments_max, got=len(paths)
+        )
+    return tuple(_read(path) for path in paths)
+
+
+def keep(tx: Tx, files: Sequence[ReadFile]) -> tuple[Attachment, ...]:
+    """Put the bytes into the store; the parts that speak of them."""
+    for file in files:
+        blobs.put(tx, file.content)
+    return tuple(file.part for file in files)
+
+
+def image_type(content: bytes) -> str | None:
+    """The MIME type of a picture that models can see, judged by its first bytes; None for anything else."""
+    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
+        return "image/webp"
+    return next((mime for magic, mime in _IMAGES.items() if content.startswith(magic)), None)
+
+
+def _read(path: Path) -> ReadFile:
+    if not path.exists():
+        raise NotFound(f"there is no file {path}", hint="--attach takes the path of a file", path=str(path))
+    if not path.is_file():
+        raise Misused(f"{path} is no regular file", hint="attach one file at a time", path=str(path))
+    with path.open("rb") as file:
+        content = file.read(limits.attachment_bytes_max + 1)
+    if len(content) > limits.attachment_bytes_max:
+        raise LimitExceeded(
+            f"the bytes of {path.name}",
+            limit="attachment_bytes_max",
+            bound=limits.attachment_bytes_max,
+            got=path.stat().st_size,
+        )
+    return ReadFile(part=_described(path.name, content), content=content)
+
+
+def _described(name: str, content: bytes) -> Attachment:
+    image = image_type(content)
+    return Attachment(
+        blob=sha256(content).hexdigest(),
+        media="image" if image else "file",
+        name=name.encode(errors="backslashreplace").decode(),
+        mime=image or mimetypes.guess_type(name)[0] or _plain_type(content),
+        size=len(content),
+    )
+
+
+def _plain_type(content: bytes) -> str:
+    try:
+        is_text = "\0" not in content.decode()
+    except UnicodeDecodeError:
+        is_text = False
+    return "text/plain" if is_text else "application/octet-stream"

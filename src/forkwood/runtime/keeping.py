@@ -1,0 +1,143 @@
+"""Verbs that keep conversations: new, ls, use, set, trash, runs and profiles as they stand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from forkwood.domain.conversation import Conversation, ConversationSettings
+
+from forkwood.domain import choices
+from forkwood.domain.act import ConversationCreated, SettingSet, TrashChanged
+from forkwood.domain.errors import NotFound
+from forkwood.domain.event import ConversationUsed
+from forkwood.domain.response import Affects, SettingChange, Trash
+from forkwood.domain.settings import Profile
+from forkwood.runtime import naming
+from forkwood.runtime.acts import OpenAct, Verbs
+from forkwood.store import conversations, log, nodes
+from forkwood.store.db import Tx
+
+
+class Keeping(Verbs):
+    """new, listed, conversation, use, set, trash, profiles."""
+
+    def new(
+        self,
+        *,
+        title: str | None = None,
+        model: str | None = None,
+        system: str | None = None,
+        profile: str | None = None,
+        key: str | None = None,
+    ) -> Conversation:
+        """A new conversation, made current. What is given here counts before what the profile says."""
+        settings = begun_with(self.house.settings.system, self._profile(profile), profile, model, system)
+        named = None if title is None else choices.parse("title", title)
+        if settings.model:
+            self.house.known_model(settings.model)
+
+        def do(tx: Tx) -> Conversation:
+            new_id, now_ms = self.house.new_id(), self.house.clock()
+            titled_by = "rule" if named is None else "user"
+            seq = conversations.create(tx, new_id, now_ms, title=named or "", titled_by=titled_by, settings=settings)
+            conversations.make_current(tx, seq)
+            act = OpenAct(tx, self.house, seq)
+            act.effects.append(TrashChanged(conversation=new_id, hidden=False))
+            act.record(ConversationCreated, settings=conversations.settings(tx, seq))
+            return conversations.row(tx, seq)
+
+        arguments = {"title": title, "model": model, "system": system, "profile": profile}
+        return self._once("new", arguments, Conversation, do, key=key)
+
+    def listed(self, *, archived: bool = False) -> list[Conversation]:
+        """Conversations that are not in the trash, newest first; the archived ones where ARCHIVED."""
+        with self.house.store.read() as tx:
+            return conversations.listed(tx, archived=archived)
+
+    def conversation(self, name: str | None = None) -> Conversation:
+        """One conversation; None is the current one. Raises NotFound."""
+        with self.house.store.read() as tx:
+            return conversations.row(tx, naming.conversation(tx, name))
+
+    def use(self, name: str, *, key: str | None = None) -> Conversation:
+        """Make a conversation the one that commands mean when they name none."""
+
+        def do(tx: Tx) -> Conversation:
+            seq = naming.conversation(tx, name)
+            conversations.make_current(tx, seq)
+            log.write(tx, ConversationUsed(), who=self.house.who, now_ms=self.house.clock(), conversation=seq)
+            return conversations.row(tx, seq)
+
+        return self._once("use", {"name": name}, Conversation, do, key=key)
+
+    def set(
+        self, setting: str, value: str, *, conversation: str | None = None, key: str | None = None
+    ) -> SettingChange:
+        """Change a setting of a conversation, for every head alike. The value before stays readable in the log."""
+
+        def do(act: OpenAct) -> SettingChange:
+            column, new = self._parsed(act, setting, value)
+            before = act.write_setting(column, new)
+            if act.effects:
+                act.record(SettingSet)
+            row = conversations.row(act.tx, act.conversation)
+            return SettingChange(conversation=row, key=setting, before=before, affects=_reach(act, setting, row.id))
+
+        return self._act(
+            "set", {"setting": setting, "value": value}, SettingChange, do, conversation=conversation, key=key
+        )
+
+    def _parsed(self, act: OpenAct, setting: str, value: str) -> tuple[str, Any]:
+        row = conversations.row(act.tx, act.conversation)
+        new = choices.parse(setting, value, row.tools_off)
+        if setting == "model" and new:
+            self.house.known_model(new)
+        if setting == "title":
+            return "title", new or ""
+        return ("tools_off" if setting == "tools" else setting), new
+
+    def trash(self, *, conversation: str | None = None) -> Trash:
+        """What is hidden: conversations in the trash, and messages (None: of all conversations)."""
+        with self.house.store.read() as tx:
+            only = None if conversation is None else naming.conversation(tx, conversation)
+            whole = conversations.trashed(tx) if only is None else []
+            return Trash(conversations=tuple(whole), nodes=tuple(nodes.hidden(tx, only)))
+
+    def profiles(self) -> dict[str, Profile]:
+        """The profiles of `config.toml` by name."""
+        return dict(self.house.settings.profiles)
+
+    def _profile(self, name: str | None) -> Profile:
+        profiles = self.house.settings.profiles
+        if name is None:
+            return Profile()
+        if name not in profiles:
+            known = ", ".join(sorted(profiles)) or "there are none yet"
+            raise NotFound(
+                f"there is no profile '{name}'", hint=f"profiles in config.toml: {known}", candidates=sorted(profiles)
+            )
+        return profiles[name]
+
+
+def begun_with(
+    default_system: str | None, profile: Profile, name: str | None, model: str | None, system: str | None
+) -> ConversationSettings:
+    """The settings a conversation begins with: what was given, else the profile's, else the program's."""
+    given_system = None if system is None else choices.parse("system", system)
+    return ConversationSettings(
+        model=profile.model if model is None else choices.parse("model", model),
+        system=given_system if system is not None else profile.system or default_system,
+        tools_off=tuple(sorted(profile.tools_off)),
+        params=profile.params,
+        profile=name,
+    )
+
+
+def _reach(act: OpenAct, setting: str, conversation: str) -> Affects | None:
+    """A changed system prompt or tool switch counts on every branch: how many those are."""
+    if setting not in {"system", "tools"}:
+        return None
+    branches = nodes.count_leaves(act.tx, act.conversation)
+    return Affects(
+        branches=branches, conversations=(conversation,), note="it counts on every branch, from the next turn"
+    )

@@ -1,0 +1,143 @@
+"""How a person's names become conversations, nodes and places: labels, `@`, `@~N`, `#SEQ`, ids and their endings."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from forkwood.domain.errors import Misused, NotFound, Refused
+from forkwood.domain.tree import Node, Spot, parse_place
+from forkwood.store import conversations, locate, marks, names, nodes, places
+from forkwood.store.db import Tx
+
+
+class Met(Struct, frozen=True, kw_only=True):
+    """A node as met on a path: the places before and after it, and the path's end, None where no path was meant.
+
+    For a member of a tool group BEFORE and AFTER are those of the group.
+    """
+
+    node: int
+    before: Spot
+    after: Spot
+    path: Spot | None
+
+
+def conversation(tx: Tx, name: str | None) -> int:
+    """The conversation of that name, or the current one. Raises NotFound."""
+    if name is not None:
+        return names.conversation(tx, name)
+    current = conversations.current(tx)
+    if current is None:
+        raise NotFound("there is no current conversation", hint="forkwood new, or name one with -c")
+    return current
+
+
+def node(tx: Tx, conversation: int, name: str) -> int:
+    """The node of that name. Raises NotFound, with candidates where the name fits several."""
+    if name.startswith("@"):
+        return _from_head(tx, conversation, name)
+    labelled = conversations.label_of(tx, conversation, name)
+    return labelled if labelled is not None else names.node(tx, name)
+
+
+def node_anywhere(tx: Tx, here: str | None, name: str) -> int:
+    """The node of that name for a verb that only reads: with ids no conversation need be current. Raises NotFound."""
+    if here is None and conversations.current(tx) is None:
+        return names.node(tx, name)
+    return node(tx, conversation(tx, here), name)
+
+
+def _from_head(tx: Tx, conversation: int, name: str) -> int:
+    """`@` is the head's last entry, `@~N` the N-th visible entry before it."""
+    steps = places.steps(tx, conversations.head(tx, conversation))
+    if not steps:
+        raise NotFound("the head stands on an empty path: there is no message yet", hint="forkwood send TEXT")
+    if name == "@":
+        return steps[-1].node
+    back = parse_place(name)[1] if name.startswith("@~") else -1
+    if back < 0:
+        raise Misused(f"'{name}' names no node", hint="@ is the head, @~2 two visible messages before it")
+    hidden = marks.hidden_now(tx, [step.node for step in steps])
+    earlier = [step.node for step in steps[:-1] if step.node not in hidden]
+    if back == 0:
+        return steps[-1].node
+    if back > len(earlier):
+        raise NotFound(f"'{name}' reaches before the first message: there are {len(earlier)} visible ones before @")
+    return earlier[-back]
+
+
+def met(tx: Tx, conversation: int, name: str, on: str | None = None, *, foreign: bool = False) -> Met:
+    """The node of that name as met on a path: ON's where given, else the head's, else none in particular.
+
+    A node that is on neither is read on the path it was appended to; of another conversation only where FOREIGN.
+    Raises NotFound, Refused.
+    """
+    seq = node(tx, conversation, name)
+    path = conversations.head(tx, conversation) if on is None else leaf(tx, conversation, on)
+    found = locate.entry(tx, path, seq)
+    if found is not None:
+        return Met(node=seq, before=found.before, after=found.after, path=path)
+    row = nodes.row(tx, seq)
+    if on is not None:
+        raise Refused(f"{name} is not on the path of {on}", hint="forkwood branches lists the leaves")
+    if row.kind == "graft":
+        raise Refused(f"{name} is a carry, not a message", hint="name one of the messages it carries", node=row.id)
+    if not foreign:
+        own(tx, conversation, row, name)
+    return _as_appended(tx, seq)
+
+
+def _as_appended(tx: Tx, seq: int) -> Met:
+    group = nodes.group(tx, seq)
+    return Met(
+        node=seq,
+        before=nodes.hangs_at(tx, group[0]),
+        after=places.canonical(tx, group[-1], 0),
+        path=None,
+    )
+
+
+def own(tx: Tx, conversation: int, row: Node, name: str) -> None:
+    """Refuse a node of another conversation."""
+    here = conversations.row(tx, conversation).id
+    if row.conversation != here:
+        raise Refused(
+            f"{name} belongs to another conversation",
+            hint=f"name it: -c {row.conversation[-8:]}",
+            node=row.id,
+            conversation=row.conversation,
+        )
+
+
+def followed(tx: Tx, conversation: int, name: str, on: str | None) -> tuple[Met, Spot]:
+    """As `met`, where what follows matters: the path must be meant. Raises Refused for a node off the head's path."""
+    entry = met(tx, conversation, name, on)
+    if entry.path is None:
+        raise Refused(
+            f"{name} is not on the head's path, so what follows it is not clear",
+            hint="name the branch with --on LEAF (forkwood branches lists them), or switch to it first",
+        )
+    return entry, entry.path
+
+
+def leaf(tx: Tx, conversation: int, name: str) -> Spot:
+    """The place of a name given for LEAF."""
+    return place(tx, conversation, name)
+
+
+def place(tx: Tx, conversation: int, name: str) -> Spot:
+    """The place of a name: behind a node (on the head's path as met there), or `ID~N` inside a graft."""
+    if name == "@":
+        return conversations.head(tx, conversation)
+    if "~" in name and not name.startswith("@"):
+        inner, cut = parse_place(name)
+        seq = node(tx, conversation, inner)
+        row = nodes.row(tx, seq)
+        own(tx, conversation, row, name)
+        return places.checked(tx, seq, cut)
+    seq = node(tx, conversation, name)
+    row = nodes.row(tx, seq)
+    if row.kind == "graft":
+        own(tx, conversation, row, name)
+        return places.canonical(tx, seq, 0)
+    return met(tx, conversation, name).after

@@ -1,0 +1,89 @@
+"""Verbs that read: path, tree, show, branches, history, log, search. They change nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from forkwood.domain.errors import Misused
+from forkwood.domain.event import Event
+from forkwood.domain.hit import SearchResponse
+from forkwood.domain.response import Branch, NodeShown
+from forkwood.domain.run import Run
+from forkwood.domain.tree import Entry, Node
+from forkwood.runtime import naming
+from forkwood.runtime.acts import Verbs
+from forkwood.store import conversations, digests, log, nodes, places, runs, search
+
+LOG_ROWS = 500
+
+
+class Reading(Verbs):
+    """path, tree, show, branches, history, log, search, runs."""
+
+    def path(self, node: str | None = None, *, conversation: str | None = None, hidden: bool = False) -> list[Entry]:
+        """The entries from the root to a message (None: to the head), hidden ones left out unless HIDDEN."""
+        with self.house.store.read() as tx:
+            seq = naming.conversation(tx, conversation)
+            spot = conversations.head(tx, seq) if node is None else naming.place(tx, seq, node)
+            return places.entries(tx, spot, hidden=hidden)
+
+    def tree(self, *, conversation: str | None = None) -> list[Node]:
+        """The conversation's own nodes by age: grafts too, hidden ones flagged."""
+        with self.house.store.read() as tx:
+            return nodes.of_conversation(tx, naming.conversation(tx, conversation))
+
+    def show(self, node: str, *, conversation: str | None = None) -> NodeShown:
+        """One node, whole, with the digests of the path it ends."""
+        with self.house.store.write() as tx:  # digests asked for the first time are kept
+            seq = naming.node_anywhere(tx, conversation, node)
+            spot = places.canonical(tx, seq, 0)
+            return NodeShown(
+                node=nodes.row(tx, seq),
+                digest=digests.path_digest(tx, spot),
+                match_digest=digests.match_digest(tx, spot),
+            )
+
+    def branches(self, *, conversation: str | None = None) -> list[Branch]:
+        """The leaves of a conversation, newest first."""
+        with self.house.store.read() as tx:
+            seq = naming.conversation(tx, conversation)
+            return nodes.leaves(tx, seq)
+
+    def history(self, node: str, *, conversation: str | None = None) -> list[Node]:
+        """Every version of a message, oldest first."""
+        with self.house.store.read() as tx:
+            return nodes.versions(tx, naming.node_anywhere(tx, conversation, node))
+
+    def log(self, *, conversation: str | None = None, after: int = 0) -> Iterator[Event]:
+        """The events above AFTER, oldest first, of one conversation or (None) of all. Read a stretch at a time."""
+        if after < 0:
+            raise Misused(f"--after takes a log number, not {after}", hint="forkwood log --after 0 shows everything")
+        while True:
+            with self.house.store.read() as tx:
+                only = None if conversation is None else naming.conversation(tx, conversation)
+                stretch = log.events(tx, after=after, limit=LOG_ROWS, conversation=only)
+            yield from stretch
+            if len(stretch) < LOG_ROWS:
+                return
+            after = stretch[-1].seq
+
+    def search(
+        self,
+        words: str,
+        *,
+        conversation: str | None = None,
+        role: str | None = None,
+        limit: int = 20,
+        substring: bool = False,
+        raw: bool = False,
+    ) -> SearchResponse:
+        """Messages of any branch that hold the words; RAW takes FTS5's own syntax, SUBSTRING scans every text."""
+        with self.house.store.read() as tx:
+            only = None if conversation is None else naming.conversation(tx, conversation)
+            return search.find(tx, words, conversation=only, role=role, limit=limit, substring=substring, raw=raw)
+
+    def runs(self, *, conversation: str | None = None) -> list[Run]:
+        """The runs of a conversation or (None) of all, newest first."""
+        with self.house.store.read() as tx:
+            only = None if conversation is None else naming.conversation(tx, conversation)
+            return runs.listed(tx, only)

@@ -1,0 +1,142 @@
+"""Undo and redo: the newest act taken back by a new act, and brought back by another. No book ever loses a line."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from forkwood.domain.act import (
+    Act,
+    ActRedone,
+    ActUndone,
+    Effect,
+    HeadMoved,
+    LabelMoved,
+    MarkChanged,
+    RunStarted,
+    SettingChanged,
+    TrashChanged,
+    inverse,
+)
+from forkwood.domain.errors import Conflict
+from forkwood.domain.event import Event
+from forkwood.domain.ids import Id
+from forkwood.domain.tree import ROOT, Spot, parse_place
+from forkwood.runtime.acts import OpenAct, Verbs
+from forkwood.store import conversations, log, marks, names, places, runs
+
+
+class Undoing(Verbs):
+    """undo, redo."""
+
+    def undo(self, *, conversation: str | None = None, key: str | None = None) -> Event:
+        """Take back the newest act of a conversation that is neither an undo or redo nor undone now."""
+
+        def do(act: OpenAct) -> Event:
+            seq, kind, undone = newest_act(act)
+            pending = [taken_back(act, effect) for effect in reversed(undone.effects)]
+            written = act.record(ActUndone, act=seq, kind=kind)
+            return finished(act, written, pending)
+
+        return self._act("undo", {}, Event, do, conversation=conversation, key=key)
+
+    def redo(self, *, conversation: str | None = None, key: str | None = None) -> Event:
+        """Bring back what the newest undo took. Refused once any other act came after that undo."""
+
+        def do(act: OpenAct) -> Event:
+            seq, undo = newest_undo(act)
+            pending = [taken_back(act, effect) for effect in reversed(undo.effects)]
+            written = act.record(ActRedone, undo=seq, kind=undo.kind)
+            return finished(act, written, pending)
+
+        return self._act("redo", {}, Event, do, conversation=conversation, key=key)
+
+
+def newest_act(act: OpenAct) -> tuple[int, str, Act]:
+    """The act that undo takes back. Raises Conflict where there is none."""
+    undone: set[int] = set()
+    redone: set[int] = set()
+    for seq, kind, payload in log.acts(act.tx, act.conversation):
+        match payload:
+            case ActRedone(undo=undo):
+                redone.add(undo)
+            case ActUndone(act=taken):
+                if seq not in redone:
+                    undone.add(taken)
+            case _ if seq not in undone:
+                return seq, kind, payload
+    raise Conflict("there is nothing left to undo in this conversation", hint="forkwood log shows what was done")
+
+
+def newest_undo(act: OpenAct) -> tuple[int, ActUndone]:
+    """The undo that redo takes back. Raises Conflict where there is none, or another act came after it."""
+    redone: set[int] = set()
+    for seq, kind, payload in log.acts(act.tx, act.conversation):
+        match payload:
+            case ActRedone(undo=undo):
+                redone.add(undo)
+            case ActUndone():
+                if seq not in redone:
+                    return seq, payload
+            case _:
+                raise Conflict(
+                    f"nothing to redo: another act ({kind}) came after the last undo",
+                    hint="forkwood branches lists every leaf, undone ones too; forkwood switch goes to one",
+                )
+    raise Conflict("there is nothing to redo in this conversation", hint="forkwood undo takes an act back first")
+
+
+def taken_back(act: OpenAct, effect: Effect) -> MarkChanged | None:
+    """Apply the inverse of EFFECT and note it. Marks need the act's own number: they are given back, to be written later."""
+    match effect, inverse(effect):
+        case _, HeadMoved(after=after, after_run=led):
+            act.move_head(_place_now(act, after, led))
+        case _, MarkChanged(nodes=ids, hidden=hidden):
+            return _noted_marks(act, ids, hidden=hidden)
+        case _, SettingChanged(key=key, after=value):
+            act.write_setting(key, value)
+        case _, LabelMoved(name=name, before=before, after=node):
+            seq = None if node is None else names.node(act.tx, node)
+            conversations.write_label(act.tx, act.conversation, name, seq)
+            act.effects.append(LabelMoved(name=name, before=before, after=node))
+        case _, TrashChanged(hidden=hidden) as change:
+            conversations.write_setting(act.tx, act.conversation, "hidden", hidden)
+            act.effects.append(change)
+        case RunStarted(run=run), _:
+            runs.ask_to_cancel(act.tx, run, who=act.house.who, now_ms=act.now_ms)
+        case _, None:
+            pass
+        case _, other:
+            assert_never(other)  # type: ignore[arg-type]
+    return None
+
+
+def _place_now(act: OpenAct, place: str | None, led: Id | None) -> Spot:
+    """The place an effect names; where a run's tip stood there and has gone on, its tip now."""
+    if led is not None:
+        return runs.tip(act.tx, led)
+    if place is None:
+        return ROOT
+    name, cut = parse_place(place)
+    return places.canonical(act.tx, names.node(act.tx, name), cut)
+
+
+def _noted_marks(act: OpenAct, ids: tuple[Id, ...], *, hidden: bool) -> MarkChanged | None:
+    seqs = {names.node(act.tx, name): name for name in ids}
+    already = marks.hidden_now(act.tx, list(seqs))
+    changing = tuple(name for seq, name in seqs.items() if (seq in already) != hidden)
+    if not changing:
+        return None
+    change = MarkChanged(nodes=changing, hidden=hidden)
+    act.effects.append(change)
+    return change
+
+
+def finished(act: OpenAct, seq: int, pending: list[MarkChanged | None]) -> Event:
+    """Write the marks that waited for the act's number; the act's event."""
+    for change in pending:
+        if change is not None:
+            write = marks.hide if change.hidden else marks.show
+            write(act.tx, [names.node(act.tx, name) for name in change.nodes], seq)
+    event = log.event(act.tx, seq)
+    assert event is not None
+    return event
