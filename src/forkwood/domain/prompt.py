@@ -43,7 +43,7 @@ class ToolSpec(Struct, frozen=True, kw_only=True):
 
 
 class Prompt(Struct, frozen=True, kw_only=True):
-    """All that is sent for one turn. Roles alternate between user (or tool) and assistant; first and last are not the model's."""
+    """All that is sent for one turn. User (or tool) and assistant take turns; neither end is the assistant's."""
 
     form: int
     model: str

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 
 from forkwood.domain.ids import Id
-from forkwood.domain.message import Outcome, PartialReason
+from forkwood.domain.message import Attachment, Outcome, PartialReason, Text
 from forkwood.domain.model import Usage
 
 Verdict: TypeAlias = Literal["allow", "ask", "deny"]
@@ -25,6 +25,10 @@ class CallAsked(Struct, frozen=True, kw_only=True):
     after_crash: AfterCrash
     question: bool = False
     """The tool is answered by a person (ask_user): its step is Ask, not UseTool."""
+    spends_round: bool = True
+    """The call counts towards the limit of rounds."""
+    fault: str | None = None
+    """Why the call cannot be carried out whoever allows it: there is no such tool, or its arguments are no object."""
 
 
 class RunOpened(Struct, frozen=True, kw_only=True):
@@ -36,15 +40,24 @@ class RunOpened(Struct, frozen=True, kw_only=True):
 
 
 class RunSealed(Struct, frozen=True, kw_only=True):
-    """The run's manifest, by digest."""
+    """The run's manifest, by digest. A run is sealed anew where a tool has changed since."""
 
     manifest: str
+
+
+class Stop(Struct, frozen=True, kw_only=True):
+    """How a run is going to end, and the error a person is shown: kind, message, hint and facts."""
+
+    status: Literal["done", "failed", "cancelled"]
+    error: dict[str, Any] | None = None
 
 
 class Recipe(Struct, frozen=True, kw_only=True):
     """What a turn's prompt was made from; the prompt is a pure function of it.
 
-    LOG: marks count as they were at this log number. FORM: version of the code that builds prompts.
+    LOG: marks count as they were at this log number. FORM: version of the code that builds prompts. FRESH: digests of
+    the last reply on the path and of all that came after it, by node: where a prompt no longer fits, they tell which
+    entry changed.
     """
 
     place: str | None
@@ -56,6 +69,7 @@ class Recipe(Struct, frozen=True, kw_only=True):
     form: int
     prompt_digest: str
     request_digest: str
+    fresh: dict[Id, str] = {}
 
 
 class TurnStarted(Struct, frozen=True, kw_only=True):
@@ -66,7 +80,8 @@ class TurnStarted(Struct, frozen=True, kw_only=True):
 
 
 class TryFailed(Struct, frozen=True, kw_only=True):
-    """A try of a turn failed before its reply began; it is repeated after WAIT_MS, with the next key where one was refused."""
+    """A try of a turn failed before its reply began. It is repeated after WAIT_MS, with the next key where one was
+    refused; None: it is not, and the run ends."""
 
     turn: int
     number: int
@@ -74,10 +89,13 @@ class TryFailed(Struct, frozen=True, kw_only=True):
     message: str
     wait_ms: int | None
     next_key: bool = False
+    hint: str = ""
+    facts: dict[str, Any] = {}
 
 
 class ReplyKept(Struct, frozen=True, kw_only=True):
-    """The model's reply of a turn is a node now (the event's node)."""
+    """The model's reply of a turn is a node now (the event's node). EMPTY: it held no answer; without any part there is
+    no node either. PROMPT_CUT: the server counted far fewer tokens than it was sent."""
 
     turn: int
     usage: Usage | None
@@ -86,6 +104,15 @@ class ReplyKept(Struct, frozen=True, kw_only=True):
     partial: PartialReason | None
     error: str | None = None
     calls: tuple[CallAsked, ...] = ()
+    empty: bool = False
+    prompt_cut: bool = False
+
+
+class ReplyInterrupted(Struct, frozen=True, kw_only=True):
+    """The driver died while the reply of a turn came in. What came is the event's node, a partial sibling of the reply
+    that is asked for again; nothing had come where there is no node."""
+
+    turn: int
 
 
 class CallStarted(Struct, frozen=True, kw_only=True):
@@ -99,7 +126,7 @@ class CallSettled(Struct, frozen=True, kw_only=True):
 
     call: str
     outcome: Outcome
-    parts: tuple[Any, ...] = ()
+    parts: tuple[Text | Attachment, ...] = ()
 
 
 class ResultsKept(Struct, frozen=True, kw_only=True):
@@ -136,6 +163,13 @@ class RunDriven(Struct, frozen=True, kw_only=True):
     number: int
 
 
+class RunStopped(Struct, frozen=True, kw_only=True):
+    """The run cannot go on: its model cannot be opened, its manifest does not hold. Its open calls are settled, then it
+    ends failed."""
+
+    error: dict[str, Any]
+
+
 class RunEnded(Struct, frozen=True, kw_only=True):
     """Nothing happens to a run after this."""
 
@@ -149,6 +183,7 @@ RunEvent: TypeAlias = (
     | TurnStarted
     | TryFailed
     | ReplyKept
+    | ReplyInterrupted
     | CallStarted
     | CallSettled
     | ResultsKept
@@ -156,5 +191,6 @@ RunEvent: TypeAlias = (
     | InteractionClosed
     | CancelAsked
     | RunDriven
+    | RunStopped
     | RunEnded
 )

@@ -1,0 +1,102 @@
+"""The manifest: all that a run is made from besides its path, sealed before its first turn and named by its digest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from forkwood.domain import limits
+from forkwood.domain.errors import Conflict, LimitExceeded
+from forkwood.domain.message import Via
+from forkwood.domain.model import Binding, Traits
+from forkwood.domain.policy import Policy
+from forkwood.domain.settings import Parameters
+from forkwood.domain.tool import ToolSealed
+
+VERSION = 1
+
+
+class Bounds(Struct, frozen=True, kw_only=True):
+    """The limits a run was begun under."""
+
+    rounds_max: int = limits.rounds_max
+    turns_max: int = limits.turns_max
+    call_failures_max: int = limits.call_failures_max
+    tries_max: int = limits.tries_max
+    fenced_text_bytes_max: int = limits.fenced_text_bytes_max
+
+
+class Manifest(Struct, frozen=True, kw_only=True):
+    """What is sealed. No secret values: credentials stand by the names under which they are found."""
+
+    version: int = VERSION
+    model: str
+    binding: Binding
+    traits: Traits
+    parameters: Parameters
+    system: str | None
+    profile: str | None
+    tools: tuple[ToolSealed, ...] = ()
+    tools_off: tuple[str, ...] = ()
+    policy: Policy = Policy()
+    memories: tuple[str, ...] = ()
+    project: dict[str, Any] | None = None
+    door: Via
+    limits: Bounds = Bounds()
+
+
+def checked(body: Any) -> Any:
+    """BODY (a manifest as plain JSON values), if it is within its bounds. Raises LimitExceeded, naming no content."""
+    _within("manifest_depth_max", "the manifest's depth", _depth(body), limits.manifest_depth_max)
+    tools = body.get("tools", ())
+    _within("tools_max", "the tools of a run", len(tools), limits.tools_max)
+    for tool in tools:
+        size = len(msgspec.json.encode(tool))
+        _within("tool_bytes_max", "one tool's description, in bytes", size, limits.tool_bytes_max)
+    system = len((body.get("system") or "").encode())
+    _within("system_bytes_max", "the system prompt, in bytes", system, limits.system_bytes_max)
+    return body
+
+
+def checked_size(body: bytes) -> bytes:
+    """BODY, a manifest's canonical JSON, if it is not too large. Raises LimitExceeded."""
+    _within("manifest_bytes_max", "the manifest, in bytes", len(body), limits.manifest_bytes_max)
+    return body
+
+
+def opened(body: bytes) -> Manifest:
+    """The manifest that BODY spells, if this program knows its version. Raises Conflict."""
+    try:
+        version = msgspec.json.decode(body, type=_Versioned).version
+        if version == VERSION:
+            return msgspec.json.decode(body, type=Manifest)
+    except msgspec.MsgspecError:
+        raise Conflict("the manifest of the run cannot be read", hint=RETRY, reason="manifest") from None
+    raise Conflict(
+        f"the manifest of the run has version {version}, this program knows {VERSION}", hint=RETRY, reason="manifest"
+    )
+
+
+class _Versioned(Struct):
+    version: int
+
+
+RETRY = "'forkwood retry NODE' starts a new run from the same place"
+
+
+def _depth(value: Any) -> int:
+    """How deep VALUE is nested; more than the bound is not looked into."""
+    level, depth = [value], 0
+    while level and depth <= limits.manifest_depth_max:
+        inner = [
+            one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list | tuple)
+        ]
+        level, depth = [item for items in inner for item in items], depth + 1
+    return depth
+
+
+def _within(limit: str, what: str, got: int, bound: int) -> None:
+    if got > bound:
+        raise LimitExceeded(what, limit=limit, bound=bound, got=got)

@@ -1,0 +1,47 @@
+"""A tool as the floors above see it: what a manifest seals of it, what is asked of it, and what it gives back."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from msgspec import Struct
+
+from forkwood.domain.message import Attachment, Outcome, Text, ToolCall
+from forkwood.domain.prompt import ToolSpec
+from forkwood.domain.run_event import AfterCrash, EffectOfTool
+
+
+class ToolSealed(Struct, frozen=True, kw_only=True):
+    """A tool as a manifest holds it: the model's view, and what the machine and the policy must know."""
+
+    spec: ToolSpec
+    effect: EffectOfTool
+    after_crash: AfterCrash
+    question: bool = False
+    asks_first: bool = False
+    """A read that asks all the same, until it is granted."""
+    spends_round: bool = True
+
+
+class ToolOutcome(Struct, frozen=True, kw_only=True):
+    """How a call ended, and what the model reads of it."""
+
+    outcome: Outcome
+    parts: tuple[Text | Attachment, ...]
+
+
+class Tool(Protocol):
+    """One tool. Implementations live in `tools/`; the engine is handed them as values."""
+
+    @property
+    def sealed(self) -> ToolSealed:
+        """What a manifest seals of this tool."""
+        ...
+
+    async def use(self, call: ToolCall) -> ToolOutcome:
+        """Carry CALL out. Cancelling the task stops it; what it did by then is in the outcome it may still give."""
+        ...
+
+    async def inspect(self, call: ToolCall) -> ToolOutcome | None:
+        """After a crash: how CALL ended, as the journal and the disk say; None: it never happened."""
+        ...
