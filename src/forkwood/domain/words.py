@@ -25,6 +25,7 @@ _UNSPACED = (
 # Vowel signs of the scripts of South Asia stand inside words, though Unicode does not count them as letters.
 _VOWEL_SIGNS = "\u0900-\u0963\u0966-\u0df3"
 _TERM = re.compile(f"[{_UNSPACED}]|(?:(?![{_UNSPACED}])[^\\W_]|[{_VOWEL_SIGNS}])+")
+_UNSPACED_ONE = re.compile(f"[{_UNSPACED}]")
 _ASCII_TERM = re.compile("[0-9a-z]+")
 
 # Accents of Latin, Greek and Cyrillic; points of Hebrew and Arabic; what is not seen: soft hyphens, zero widths.
@@ -67,6 +68,11 @@ def terms(folded: str) -> list[str]:
     """The terms of FOLDED text in their order."""
     pattern = _ASCII_TERM if folded.isascii() else _TERM
     return [term[:TERM_CHARACTERS] for term in pattern.findall(folded)]
+
+
+def is_unspaced(character: str) -> bool:
+    """Whether CHARACTER belongs to a script written without spaces, so that it is a term by itself."""
+    return _UNSPACED_ONE.match(character) is not None
 
 
 def pieces(text: str) -> list[str]:

@@ -30,6 +30,7 @@ CREATE TABLE conversation (
   purged INTEGER NOT NULL DEFAULT 0 CHECK (purged IN (0, 1))
 ) STRICT;
 CREATE INDEX conversation_newest ON conversation (updated_ms DESC, seq DESC);
+CREATE INDEX conversation_ending ON conversation (substr(id, -2));
 
 -- The conversation that commands mean when they name none.
 CREATE TABLE current (
@@ -54,6 +55,11 @@ CREATE TABLE node (
   first INTEGER REFERENCES node (seq),          -- of a graft: the first message it carries
   own INTEGER NOT NULL CHECK (own >= 1),        -- entries it adds: 1, or the count of a graft
   length INTEGER NOT NULL CHECK (length >= own),
+  hops INTEGER NOT NULL CHECK (hops >= 1),      -- nodes from the first one down to it
+  jump_node INTEGER,                            -- a place further up its path: any place on it is found in
+  jump_cut INTEGER,                             --   a number of jumps that grows with the logarithm of hops
+  via_node INTEGER,                             -- the nearest graft above it, and where its path leaves that graft
+  via_cut INTEGER,
   by TEXT NOT NULL CHECK (by IN ('user', 'model', 'tool', 'system')),
   via TEXT NOT NULL,
   run BLOB,
@@ -63,6 +69,7 @@ CREATE TABLE node (
   created_ms INTEGER NOT NULL,
   purged INTEGER NOT NULL DEFAULT 0 CHECK (purged IN (0, 1)),
   CHECK (seq > 0),
+  CHECK (at_node < seq AND source_node < seq AND revises < seq AND jump_node < seq AND via_node < seq),
   CHECK ((source_node IS NULL) = (role IS NOT NULL)),
   CHECK ((source_node IS NULL) = (parts IS NOT NULL)),
   CHECK ((source_node IS NULL) = (source_cut IS NULL)),
@@ -71,6 +78,7 @@ CREATE TABLE node (
 ) STRICT;
 CREATE INDEX node_child ON node (at_node, at_cut);
 CREATE INDEX node_conversation ON node (conversation);
+CREATE INDEX node_first ON node (conversation) WHERE at_node IS NULL;
 CREATE INDEX node_ending ON node (substr(id, -2));
 CREATE INDEX node_source ON node (source_node) WHERE source_node IS NOT NULL;
 CREATE INDEX node_revises ON node (revises) WHERE revises IS NOT NULL;
@@ -229,3 +237,6 @@ CREATE INDEX attachment_blob ON attachment (blob);
 -- Search ----------------------------------------------------------------------
 -- The terms of every message, folded and split by domain/words.py; rowid is the node's seq. It holds no text: an index that doctor rebuilds.
 CREATE VIRTUAL TABLE search USING fts5 (words, content = '', contentless_delete = 1, tokenize = 'ascii');
+INSERT INTO search (search, rank) VALUES ('pgsz', 1000), ('crisismerge', 8);
+-- Every term with the message and position it stands at: a view of the index, no table of its own.
+CREATE VIRTUAL TABLE search_term USING fts5vocab (search, instance);
