@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from forkwood.domain.errors import ProviderFailed
-from forkwood.domain.message import Attachment, Part, Text, ToolCall, ToolResult
+from forkwood.domain.message import Attachment, Part, Text, Thinking, ToolCall, ToolResult
 from forkwood.domain.prompt import Prompt
 
 NAME_CHARACTERS_MAX = 64
@@ -19,6 +19,14 @@ _ODD = re.compile(r"[^A-Za-z0-9_-]")
 def joined(parts: tuple[Part, ...]) -> str:
     """The words of PARTS, a blank line between two of them."""
     return "\n\n".join(part.text for part in parts if isinstance(part, Text) and part.text.strip())
+
+
+def answered(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """PARTS of a reply without the thinking at its end: a provider refuses thinking that nothing follows."""
+    end = len(parts)
+    while end and isinstance(parts[end - 1], Thinking):
+        end -= 1
+    return parts[:end]
 
 
 def image(attachment: Attachment, images: Mapping[str, bytes]) -> str:
