@@ -73,10 +73,11 @@ async def test_thinking_text_and_calls_come_in_chunks_and_in_order() -> None:
         (0, "thinking", "hmm"),
         (1, "text", "Yes"),
         (1, "text", "."),
-        (2, "tool_call", '{"a'),
-        (2, "tool_call", '":1'),
-        (2, "tool_call", "}"),
-        (3, "tool_call", "raw"),
+        (2, "tool_call", "f {"),
+        (2, "tool_call", '"a"'),
+        (2, "tool_call", ":1}"),
+        (3, "tool_call", "g r"),
+        (3, "tool_call", "aw"),
     ]
     assert reply.parts == (
         Thinking(text="hmm"),

@@ -259,10 +259,9 @@ def _streamed(part: Part) -> tuple[DeltaKind, str]:
     match part:
         case Thinking():
             return "thinking", part.text
-        case ToolCall(arguments=str()):
-            return "tool_call", str(part.arguments)
         case ToolCall():
-            return "tool_call", wire.text(part.arguments)
+            arguments = part.arguments if isinstance(part.arguments, str) else wire.text(part.arguments)
+            return "tool_call", f"{part.name} {arguments}"
         case Text():
             return "text", part.text
         case _:
