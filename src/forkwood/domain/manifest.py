@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -66,8 +67,10 @@ def checked_size(body: bytes) -> bytes:
     return body
 
 
-def opened(body: bytes) -> Manifest:
-    """The manifest that BODY spells, if this program knows its version. Raises Conflict."""
+def verified(digest: str, body: bytes) -> Manifest:
+    """The manifest that BODY spells, if it is the one DIGEST names and its version is known. Raises Conflict."""
+    if sha256(body).hexdigest() != digest:
+        raise Conflict("the manifest of the run is not the one it was sealed with", hint=RETRY, reason="manifest")
     try:
         version = msgspec.json.decode(body, type=_Versioned).version
         if version == VERSION:

@@ -24,7 +24,7 @@ class Grant(Struct, frozen=True, kw_only=True):
 
 
 class Policy(Struct, frozen=True, kw_only=True):
-    """The conversation's mode, the tools that never run, the grants that hold; REVISION rises with each change of these."""
+    """The conversation's mode, the tools that never run, the grants that hold; REVISION rises as they change."""
 
     mode: Approvals = "ask"
     denied: tuple[str, ...] = ()
