@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -50,7 +51,8 @@ def make(source: apsw.Connection, home: Path, *, version: int, now_ms: int) -> P
     except OSError as error:
         raise os_failure(error, str(target)) from error
     finally:
-        begun.unlink(missing_ok=True)
+        with suppress(OSError):
+            begun.unlink(missing_ok=True)
     for old in kept(home)[: -limits.backups_kept]:
         old.unlink(missing_ok=True)
     return target

@@ -12,6 +12,7 @@ from forkwood.domain import limits
 from forkwood.domain.errors import StoreUnusable
 from forkwood.store import migrations
 from forkwood.store.failures import failure, phrased
+from forkwood.store.migrations import run_script
 
 _SETTLED: Final = """
 PRAGMA foreign_keys = ON;
@@ -155,4 +156,4 @@ class Store:
 def settle(connection: apsw.Connection) -> None:
     """What holds for every connection to a store."""
     connection.set_busy_timeout(limits.busy_ms)
-    connection.execute(_SETTLED)
+    run_script(connection, _SETTLED)

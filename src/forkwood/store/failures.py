@@ -39,14 +39,12 @@ def failure(error: apsw.Error, path: str) -> StoreUnusable | None:
         case apsw.FullError():
             return disk_full(path)
         case apsw.CorruptError() | apsw.NotADBError():
-            return StoreUnusable(
-                f"the store {path} is damaged: {plain_words(error)}", hint=REPAIR, reason="corrupt", path=path
-            )
+            return StoreUnusable(f"the store {path} is damaged: {error}", hint=REPAIR, reason="corrupt", path=path)
         case apsw.ReadOnlyError() | apsw.PermissionsError() | apsw.CantOpenError():
-            return read_only(path, plain_words(error))
+            return read_only(path, str(error))
         case apsw.IOError():
             return StoreUnusable(
-                f"the disk failed under the store {path}: {plain_words(error)}",
+                f"the disk failed under the store {path}: {error}",
                 hint="see whether the disk is full or failing; nothing was stored in part, so do this again afterwards",
                 reason="disk",
                 path=path,
@@ -88,9 +86,3 @@ def read_only(path: str, words: str) -> StoreUnusable:
         reason="read-only",
         path=path,
     )
-
-
-def plain_words(error: apsw.Error) -> str:
-    """What SQLite said, without the name of its code in front."""
-    words = str(error)
-    return words.partition(": ")[2] or words

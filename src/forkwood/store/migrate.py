@@ -15,7 +15,7 @@ from forkwood.domain import limits
 from forkwood.domain.errors import StoreUnusable
 from forkwood.store import backups
 from forkwood.store.failures import phrased
-from forkwood.store.migrations import Migration
+from forkwood.store.migrations import Migration, run_script
 
 
 def bring_up(path: Path, steps: tuple[Migration, ...], *, now_ms: int) -> list[Migration]:
@@ -35,7 +35,7 @@ def bring_up(path: Path, steps: tuple[Migration, ...], *, now_ms: int) -> list[M
 def _take_all(connection: apsw.Connection, path: Path, steps: tuple[Migration, ...], now_ms: int) -> list[Migration]:
     connection.set_busy_timeout(limits.busy_ms)
     # A step may rebuild a table that others point at; what points nowhere afterwards is looked for before the commit.
-    connection.execute("PRAGMA foreign_keys = OFF; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON")
+    run_script(connection, "PRAGMA foreign_keys = OFF; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON")
     taken: list[Migration] = []
     backup: Path | None = None
     while True:
@@ -75,7 +75,7 @@ def _back_up(path: Path, version: int, now_ms: int) -> Path:
 def _take(connection: apsw.Connection, path: Path, step: Migration, backup: Path) -> None:
     """One step, committed with its version."""
     try:
-        connection.execute(step.sql)
+        run_script(connection, step.sql)
         dangling = connection.execute("PRAGMA foreign_key_check").fetchone()
         if dangling:
             raise _failed(path, step, f"a row of {dangling[0]} would point at nothing", backup)

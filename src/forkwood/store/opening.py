@@ -10,7 +10,7 @@ import apsw
 from forkwood.domain.errors import StoreUnusable
 from forkwood.store import first_start, header, migrate
 from forkwood.store.db import Store, settle
-from forkwood.store.failures import REPAIR, failure, os_failure, phrased, plain_words, read_only
+from forkwood.store.failures import REPAIR, failure, os_failure, phrased, read_only
 from forkwood.store.filesystem import refuse_network
 from forkwood.store.migrations import APPLICATION_ID, OLDEST_VERSION, SCHEMA_VERSION, shipped
 
@@ -34,6 +34,7 @@ def open_store(home: str | Path, *, now_ms: int) -> Store:
             first_start.put_in_place(path, first_start.image())
         elif first_start.has_second_name(path):
             first_start.clear_left_overs(path)
+        path = _followed(path)
         found = look(path)
     except OSError as error:
         raise os_failure(error, str(path)) from error
@@ -108,6 +109,14 @@ def _make_home(home: Path) -> None:
         first_start.sync_directory(home.parent)
 
 
+def _followed(path: Path) -> Path:
+    """The file itself, where PATH is a link: the log of a store lies beside the file."""
+    file = path.resolve(strict=True)
+    if file.parent != path.parent:
+        refuse_network(file.parent)
+    return file
+
+
 def _exists(path: Path) -> bool:
     try:
         found = path.lstat()
@@ -126,9 +135,9 @@ def _connect(path: Path, found: header.Header) -> apsw.Connection:
         if connection.readonly("main"):
             raise read_only(str(path), "the file may only be read")
         settle(connection)
+        connection.execute("SELECT 1 FROM node, event, conversation LIMIT 0").fetchall()
         if not found.wal:
             connection.pragma("journal_mode", "wal")
-        connection.execute("SELECT 1 FROM node, event, conversation LIMIT 0").fetchall()
     except (apsw.Error, StoreUnusable) as error:
         if connection is not None:
             connection.close()
@@ -139,5 +148,5 @@ def _connect(path: Path, found: header.Header) -> apsw.Connection:
 
 
 def _unusable(error: apsw.Error, path: Path) -> StoreUnusable:
-    damaged = refused(path, "corrupt", f"the store {path} is damaged: {plain_words(error)}", REPAIR)
+    damaged = refused(path, "corrupt", f"the store {path} is damaged: {error}", REPAIR)
     return failure(error, str(path)) or damaged

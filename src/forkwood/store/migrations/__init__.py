@@ -45,5 +45,10 @@ def parse(file_name: str, sql: str) -> Migration:
 def build(connection: apsw.Connection) -> None:
     """Fill an empty database with the newest schema, and sign it."""
     for migration in shipped():
-        connection.execute(migration.sql)
-    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION}")
+        run_script(connection, migration.sql)
+    run_script(connection, f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def run_script(connection: apsw.Connection, sql: str) -> None:
+    """Every statement of SQL. One that gives rows would hold up those behind it until its rows are read."""
+    connection.execute(sql).fetchall()

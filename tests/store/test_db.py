@@ -1,0 +1,135 @@
+"""Transactions: a write begins as a write, a read cannot write, and what the file cannot do is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import apsw
+import pytest
+
+from forkwood.domain import limits
+from forkwood.domain.errors import StoreUnusable
+from forkwood.store.db import Store
+from tests.store.seeds import add_conversation, fill, opened, texts
+
+
+def count(store: Store) -> int:
+    with store.read() as tx:
+        found: int = tx.value("SELECT count(*) FROM conversation")
+        return found
+
+
+def test_a_write_is_there_after_it_and_gone_after_an_exception() -> None:
+    store = Store.in_memory()
+    with store.write() as tx:
+        add_conversation(tx, 1)
+    with pytest.raises(apsw.ConstraintError), store.write() as tx:
+        assert [add_conversation(tx, number) for number in (2, 1)]
+    assert count(store) == 1
+
+
+def test_a_read_cannot_write_and_the_next_write_can() -> None:
+    store = Store.in_memory()
+    with store.read() as tx:
+        assert not tx.writes
+        with pytest.raises(apsw.ReadOnlyError):
+            add_conversation(tx)
+    with store.write() as tx:
+        assert tx.writes
+        add_conversation(tx)
+    assert count(store) == 1
+
+
+def test_transactions_do_not_nest() -> None:
+    store = Store.in_memory()
+    with store.write(), pytest.raises(AssertionError, match="one transaction"), store.read():
+        pass
+    with store.write() as tx:
+        add_conversation(tx)
+    assert count(store) == 1
+
+
+def test_a_write_holds_the_right_to_write_from_its_first_moment(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "busy_ms", 20)
+    first, second = opened(home), opened(home)
+    with first.write(), pytest.raises(StoreUnusable) as caught, second.write():
+        pytest.fail("two writers at once")
+    assert caught.value.facts == {"reason": "locked", "path": str(home / "forkwood.db")}
+    assert "locked by another process" in caught.value.message
+    with second.write() as tx:
+        add_conversation(tx)
+
+
+def test_a_read_sees_one_state_throughout(home: Path) -> None:
+    reader, writer = opened(home), opened(home)
+    with reader.read() as tx:
+        with writer.write() as other:
+            add_conversation(other)
+        assert tx.value("SELECT count(*) FROM conversation") == 0
+    assert count(reader) == 1
+
+
+def test_a_store_that_a_newer_program_has_migrated_meanwhile_is_let_go(home: Path) -> None:
+    store, newer = opened(home), apsw.Connection(str(home / "forkwood.db"))
+    newer.execute("PRAGMA user_version = 7")
+    for door in (store.read, store.write):
+        with pytest.raises(StoreUnusable) as caught, door():
+            pytest.fail("an unknown version was used")
+        assert (caught.value.facts["version"], caught.value.facts["known"]) == (7, 1)
+
+
+def test_what_holds_for_every_connection(home: Path) -> None:
+    store = opened(home)
+    with store.read() as tx:
+        found = {
+            name: tx.value(f"PRAGMA {name}") for name in ("foreign_keys", "secure_delete", "synchronous", "temp_store")
+        }
+        assert found == {"foreign_keys": 1, "secure_delete": 1, "synchronous": 2, "temp_store": 2}
+        assert tx.value("PRAGMA journal_mode") == "wal"
+        assert tx.value("PRAGMA busy_timeout") == limits.busy_ms
+        assert tx.value("PRAGMA recursive_triggers") == 1
+
+
+def test_a_checkpoint_empties_the_log_unless_a_reader_is_in_the_way(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "busy_ms", 20)
+    store, other = opened(home), opened(home)
+    fill(store)
+    with other.read() as tx:
+        tx.value("SELECT count(*) FROM node")
+        with store.write() as changed:
+            add_conversation(changed, 9)
+        assert not store.checkpoint()
+    assert store.checkpoint()
+    assert (home / "forkwood.db-wal").stat().st_size == 0
+
+
+def test_vacuum_keeps_everything(home: Path) -> None:
+    store = opened(home)
+    fill(store, 5)
+    before = texts(store)
+    store.vacuum()
+    assert texts(store) == before
+    assert len(before) == 5
+
+
+def test_rows_come_one_by_one_or_all_at_once() -> None:
+    store = Store.in_memory()
+    fill(store, 3)
+    with store.read() as tx:
+        sql = "SELECT seq FROM node ORDER BY seq"
+        assert list(tx.each(sql)) == tx.rows(sql) == [(1,), (2,), (3,)]
+        assert tx.one(sql) == (1,)
+        assert tx.one("SELECT 1 WHERE 0") is None
+        assert tx.value("SELECT 1 WHERE 0") is None
+
+
+def test_changes_counts_the_last_statement() -> None:
+    store = Store.in_memory()
+    fill(store, 1)
+    with store.write() as tx:
+        tx.run("UPDATE conversation SET title = 'x'")
+        assert tx.changes() == 1
+        tx.run("UPDATE conversation SET title = 'x' WHERE 0")
+        assert tx.changes() == 0

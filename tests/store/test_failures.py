@@ -1,0 +1,68 @@
+"""Each way a file can fail: what is said, and the way out."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+import apsw
+import pytest
+from msgspec import Struct
+
+from forkwood.domain.errors import StoreUnusable
+from forkwood.store.failures import failure, os_failure, phrased
+
+
+class Case(Struct, frozen=True):
+    error: Exception
+    reason: str
+    says: str
+    hints: str
+
+
+SQLITE = [
+    Case(apsw.BusyError("database is locked"), "locked", "locked by another process", "nothing was written"),
+    Case(apsw.LockedError("x"), "locked", "locked by another process", "nothing was written"),
+    Case(apsw.FullError("database or disk is full"), "full", "the disk is full", "make room"),
+    Case(apsw.CorruptError("malformed"), "corrupt", "damaged: malformed", "doctor --repair"),
+    Case(apsw.NotADBError("file is not a database"), "corrupt", "not a database", "doctor --repair"),
+    Case(apsw.ReadOnlyError("x"), "read-only", "cannot be written", "chmod"),
+    Case(apsw.CantOpenError("x"), "read-only", "cannot be written", "chmod"),
+    Case(apsw.PermissionsError("x"), "read-only", "cannot be written", "chmod"),
+    Case(apsw.IOError("disk I/O error"), "disk", "the disk failed", "failing"),
+]
+SYSTEM = [
+    Case(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), "full", "the disk is full", "make room"),
+    Case(OSError(errno.EDQUOT, os.strerror(errno.EDQUOT)), "full", "the disk is full", "make room"),
+    Case(OSError(errno.EROFS, os.strerror(errno.EROFS)), "read-only", "Read-only file system", "FORKWOOD_HOME"),
+    Case(OSError(errno.EACCES, os.strerror(errno.EACCES)), "read-only", "Permission denied", "chmod"),
+    Case(OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)), "disk", "Not a directory", "FORKWOOD_HOME"),
+]
+
+
+@pytest.mark.parametrize("case", SQLITE, ids=lambda case: type(case.error).__name__)
+def test_what_sqlite_says(case: Case) -> None:
+    assert isinstance(case.error, apsw.Error)
+    found = failure(case.error, "/home/me/forkwood.db")
+    assert found is not None
+    assert (found.facts["reason"], found.facts["path"]) == (case.reason, "/home/me/forkwood.db")
+    assert case.says in found.message
+    assert "/home/me/forkwood.db" in found.message
+    assert case.hints in found.hint
+
+
+@pytest.mark.parametrize("case", SYSTEM, ids=lambda case: str(case.error))
+def test_what_the_system_says(case: Case) -> None:
+    assert isinstance(case.error, OSError)
+    found = os_failure(case.error, "/home/me/forkwood.db")
+    assert found.facts["reason"] == case.reason
+    assert case.says in found.message
+    assert case.hints in found.hint
+
+
+def test_what_is_wrong_with_a_statement_stays_as_it_is() -> None:
+    assert failure(apsw.ConstraintError("nodes never change"), "x") is None
+    with pytest.raises(apsw.SQLError), phrased("x"):
+        apsw.Connection(":memory:").execute("SELEC")
+    with pytest.raises(StoreUnusable), phrased("x"):
+        raise apsw.FullError
