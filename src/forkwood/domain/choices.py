@@ -29,9 +29,10 @@ def parse(key: str, value: str, tools_off: tuple[str, ...] = ()) -> Any:
 def _text(bound_name: str, bound: int, *, in_bytes: bool = False) -> Callable[[str, str], str | None]:
     def read(key: str, value: str) -> str | None:
         try:
-            got = len(value.encode()) if in_bytes else len(value)
+            size = len(value.encode())
         except UnicodeEncodeError:
             raise Misused(f"the {key} is not valid Unicode", hint="spell it in UTF-8") from None
+        got = size if in_bytes else len(value)
         if got > bound:
             raise LimitExceeded(f"the {key}", limit=bound_name, bound=bound, got=got)
         return value if value.strip() else None
