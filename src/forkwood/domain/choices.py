@@ -22,7 +22,7 @@ def parse(key: str, value: str, tools_off: tuple[str, ...] = ()) -> Any:
     if key == "tools":
         return _switched(value, tools_off)
     if key not in _READERS:
-        raise Misused(f"there is no setting '{key}'", hint=f"settings: {', '.join(sorted((*_READERS, 'tools')))}")
+        raise Misused(f"there is no setting '{key}'", hint=f"settings: {', '.join(NAMES)}")
     return _READERS[key](key, value)
 
 
@@ -132,3 +132,6 @@ _READERS: dict[str, Callable[[str, str], Any]] = {
     "tags": _tags,
     "folder": _text("title_characters_max", limits.title_characters_max),
 }
+
+NAMES = tuple(sorted((*_READERS, "tools")))
+"""Every setting's name."""

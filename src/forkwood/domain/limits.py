@@ -24,6 +24,9 @@ attachments_max = 64
 fenced_text_bytes_max = 256 * KIB
 """A text file up to this size goes into the prompt whole; a larger one by name, type and size."""
 
+stdin_counted_bytes_max = 128 * MIB
+"""Standard input is read on so far, and not kept, to say how much too long a text is."""
+
 # Runs
 runs_from_one_place_max = 8
 rounds_max = 50

@@ -1,0 +1,31 @@
+"""The way in: `forkwood` and `python -m forkwood`. Says its version without loading anything."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Carry out the command line of this process and end it with the exit code."""
+    if sys.argv[1:] == ["--version"]:
+        from forkwood import __version__
+
+        sys.stdout.write(f"forkwood {__version__}\n")
+        return
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Carry out ARGUMENTS on this process's standard streams; the exit code."""
+    import os
+
+    from forkwood.surfaces.cli.app import carry_out
+    from forkwood.surfaces.cli.desk import Desk
+    from forkwood.surfaces.cli.terminal import Terminal
+
+    with Desk(Terminal(sys.stdin, sys.stdout, sys.stderr, os.environ)) as desk:
+        return carry_out(arguments, desk)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+"""The command `forkwood`: the table of its commands, each loaded when it is given, and the frame around all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+from msgspec import Struct
+
+from forkwood.domain.errors import ForkwoodError
+from forkwood.surfaces.cli import failures
+from forkwood.surfaces.cli.desk import Desk
+from forkwood.surfaces.cli.options import wants_json
+
+
+class Listed(Struct, frozen=True):
+    """One command: its name, the room and name of its code, and the summary that the list of commands shows."""
+
+    name: str
+    room: str
+    code: str
+    summary: str
+
+
+SECTIONS: dict[str, tuple[Listed, ...]] = {
+    "Talk": (
+        Listed("chat", "chat", "chat", "Talk, line by line."),
+        Listed("send", "talk", "send", "Say something and hear the reply."),
+        Listed("edit", "talk", "edit", "Say a message anew, beside the old one."),
+        Listed("retry", "talk", "retry", "Get another reply in NODE's place."),
+        Listed("resume", "talk", "resume", "Let a run that stopped go on."),
+        Listed("cancel", "talk", "cancel", "End a run, keeping what came."),
+        Listed("runs", "talk", "runs", "List the runs, newest first."),
+    ),
+    "Read": (
+        Listed("path", "reading", "path", "Show the messages from the beginning to NODE."),
+        Listed("tree", "reading", "tree", "Draw every branch of the conversation."),
+        Listed("branches", "reading", "branches", "List the leaves."),
+        Listed("show", "reading", "show", "Show one message whole."),
+        Listed("history", "reading", "history", "Show every version of a message."),
+        Listed("why", "reading", "why", "Say what a reply was made from, and prove it."),
+        Listed("search", "reading", "search", "Find messages of every branch."),
+        Listed("log", "reading", "log", "List what was done."),
+    ),
+    "Shape": (
+        Listed("switch", "tree_verbs", "switch", "Move the head to another branch."),
+        Listed("drop", "tree_verbs", "drop", "Take a message out of this branch."),
+        Listed("graft", "tree_verbs", "graft", "Carry messages to here."),
+        Listed("hide", "tree_verbs", "hide", "Leave a message or conversation out of sight."),
+        Listed("unhide", "tree_verbs", "unhide", "Take hide back."),
+        Listed("trash", "reading", "trash", "List what is hidden."),
+        Listed("label", "tree_verbs", "label", "Give a message a name."),
+        Listed("unlabel", "tree_verbs", "unlabel", "Take a label away."),
+        Listed("undo", "tree_verbs", "undo", "Take back the last act."),
+        Listed("redo", "tree_verbs", "redo", "Do again what undo took back."),
+        Listed("purge", "tree_verbs", "purge", "Destroy messages or conversations, for good."),
+    ),
+    "Conversations": (
+        Listed("new", "conversations", "new", "Begin a conversation."),
+        Listed("ls", "conversations", "ls", "List the conversations, newest first."),
+        Listed("use", "conversations", "use", "Make a conversation the current one."),
+        Listed("fork", "conversations", "fork", "Begin a conversation that shares a path."),
+        Listed("set", "conversations", "set_", "Change a setting of the conversation."),
+        Listed("profiles", "conversations", "profiles", "List the profiles."),
+    ),
+    "House": (
+        Listed("models", "model_verbs", "models", "List, choose, fetch models; keep keys."),
+        Listed("config", "upkeep", "config", "Read and write config.toml."),
+        Listed("doctor", "upkeep", "doctor", "Check the store, and repair its indexes."),
+        Listed("stats", "upkeep", "stats", "Say how much there is."),
+        Listed("completion", "upkeep", "completion", "Print the shell's completion script."),
+    ),
+}
+COMMANDS = {listed.name: listed for section in SECTIONS.values() for listed in section}
+
+
+class Forkwood(click.Group):
+    """The group of all commands. Only the one that is given is imported."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click asks so
+        """Every name, in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click asks so
+        """The command of that name, loaded now."""
+        listed = COMMANDS.get(cmd_name)
+        if listed is None:
+            return None
+        command: click.Command = getattr(import_module(f"forkwood.surfaces.cli.{listed.room}"), listed.code)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click asks so
+        """The commands by section, from the table alone."""
+        for title, section in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(listed.name, listed.summary) for listed in section], col_max=12)
+
+
+@click.group(
+    "forkwood",
+    cls=Forkwood,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="A NODE is a label, @ (the head), @~2 (two before it), '#12', an id or the end of one. "
+    "forkwood COMMAND --help says more.",
+)
+@click.option("--version", is_flag=True, help="Say which version this is.")
+@click.option("--json", "as_json", is_flag=True, hidden=True)
+@click.pass_context
+def forkwood(ctx: click.Context, *, version: bool, as_json: bool) -> None:
+    """A local AI assistant: every edit is a branch, and every answer can say what it was made from."""
+    if ctx.invoked_subcommand is not None:
+        if as_json:
+            raise click.UsageError("--json stands after the command", ctx)
+        return
+    desk = ctx.ensure_object(Desk)
+    if version:
+        _say_version(desk, as_json=as_json)
+    elif desk.terminal.is_conversation and not as_json:
+        ctx.exit(carry_out(["chat"], desk))
+    else:
+        desk.terminal.put(ctx.get_help() + "\n")
+
+
+def carry_out(arguments: Sequence[str], desk: Desk) -> int:
+    """Carry out one command line, telling whatever goes wrong; its exit code."""
+    as_json = wants_json(arguments)
+    terminal = desk.terminal
+    try:
+        code = forkwood.main(args=list(arguments), prog_name="forkwood", standalone_mode=False, obj=desk)
+    except click.ClickException as error:
+        return failures.tell(failures.misused(error), terminal, as_json=as_json)
+    except ForkwoodError as error:
+        return failures.tell(error, terminal, as_json=as_json)
+    except (KeyboardInterrupt, click.Abort):
+        return failures.interrupted(terminal, as_json=as_json)
+    return code if isinstance(code, int) else failures.DONE
+
+
+def _say_version(desk: Desk, *, as_json: bool) -> None:
+    from forkwood import __version__
+
+    if as_json:
+        desk.terminal.json({"version": __version__})
+    else:
+        desk.terminal.say(f"forkwood {__version__}")

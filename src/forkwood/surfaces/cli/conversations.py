@@ -1,0 +1,91 @@
+"""Commands about whole conversations: new, ls, use, set, fork, profiles."""
+
+from __future__ import annotations
+
+import click
+
+from forkwood.surfaces.cli.desk import Call
+from forkwood.surfaces.cli.named import CONVERSATION, MODEL, NODE, PROFILE, SETTING, WORDS
+from forkwood.surfaces.cli.options import verb
+from forkwood.surfaces.cli.show_lists import conversation_line, draw_conversations, draw_profiles
+from forkwood.surfaces.cli.show_setting import setting_words
+from forkwood.surfaces.cli.typed import text_of
+
+
+@verb("new", conversation=False, key=True)
+@click.option("--title", type=WORDS, metavar="T", help="Its title; else its first line becomes one.")
+@click.option("--model", type=MODEL, metavar="M", help="Who answers.")
+@click.option("--system", type=WORDS, metavar="S", help="The system prompt; - reads standard input.")
+@click.option("--profile", type=PROFILE, metavar="P", help="Start as this profile of config.toml says.")
+def new(call: Call, *, title: str | None, model: str | None, system: str | None, profile: str | None) -> None:
+    """Begin a conversation and make it the current one."""
+    said = None if system is None else text_of(system, call.terminal)
+    made = call.runtime.new(title=title, model=model, system=said, profile=profile, key=call.key)
+    call.give(made, lambda: f"New: {conversation_line(made, call.terminal.now_ms())}")
+
+
+@verb("ls", conversation=False)
+@click.option("--archived", is_flag=True, help="Those that were put aside with: set archived yes.")
+def ls(call: Call, *, archived: bool) -> None:
+    """List the conversations, newest first."""
+    found = call.runtime.listed(archived=archived)
+    call.give(found, lambda: draw_conversations(found, _current(call), call.terminal.pen, call.terminal.now_ms()))
+
+
+@verb("use", conversation=False, key=True)
+@click.argument("conv", type=CONVERSATION)
+def use(call: Call, *, conv: str) -> None:
+    """Make CONV the conversation that is meant when none is named."""
+    now = call.runtime.use(conv, key=call.key)
+    call.give(now, lambda: f"Now: {conversation_line(now, call.terminal.now_ms())}")
+
+
+@verb("set", key=True, options_end=True)
+@click.argument("key_name", metavar="KEY", type=SETTING)
+@click.argument("value", metavar="VALUE", type=WORDS)
+def set_(call: Call, *, key_name: str, value: str) -> None:
+    """Change a setting of the conversation, for every branch of it.
+
+    \b
+    KEY          VALUE
+    title        its name in lists
+    model        who answers: PROVIDER:NAME
+    system       the system prompt (- reads standard input)
+    approvals    ask, allow-edits, allow-all
+    tools        +NAME or -NAME: switch a tool on or off
+    temperature, top_p, max_output, seed, effort, context
+                 how the model answers
+    pinned, archived   yes or no
+    tags, folder       to find it again
+
+    An empty VALUE clears it. What it was stays readable in the log.
+    """
+    said = text_of(value, call.terminal) if key_name == "system" else value
+    change = call.runtime.set(key_name, said, conversation=call.conversation, key=call.key)
+    call.give(change.conversation, lambda: setting_words(change))
+
+
+@verb("fork", key=True)
+@click.argument("node", type=NODE)
+@click.option("--title", type=WORDS, metavar="T", help="The new conversation's title.")
+def fork(call: Call, *, node: str, title: str | None) -> None:
+    """Begin a conversation that shares the path to NODE, and make it current."""
+    made = call.runtime.fork(node, conversation=call.conversation, title=title, key=call.key)
+    call.give(made, lambda: f"Forked: {conversation_line(made, call.terminal.now_ms())}")
+
+
+@verb("profiles", conversation=False)
+def profiles(call: Call) -> None:
+    """List the profiles of config.toml: models with parameters, system prompt and tool switches."""
+    found = call.runtime.profiles()
+    rows = [{"name": name, "profile": profile} for name, profile in found.items()]
+    call.give(rows, lambda: draw_profiles(found))
+
+
+def _current(call: Call) -> str | None:
+    from forkwood.domain.errors import NotFound
+
+    try:
+        return call.runtime.conversation().id
+    except NotFound:
+        return None

@@ -1,0 +1,78 @@
+"""One table: which exit code an error has, and how it is told in words and as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from forkwood.domain.errors import (
+    Conflict,
+    ForkwoodError,
+    LimitExceeded,
+    Misused,
+    NotFound,
+    ProviderFailed,
+    Refused,
+    StoreUnusable,
+)
+from forkwood.surfaces.cli.screen_text import visible
+from forkwood.surfaces.cli.terminal import Terminal, error_line
+
+DONE = 0
+INTERRUPTED = 130
+EXIT_CODES: dict[type[ForkwoodError], int] = {
+    ProviderFailed: 1,
+    Misused: 2,
+    NotFound: 3,
+    Conflict: 4,
+    Refused: 4,
+    LimitExceeded: 6,
+    StoreUnusable: 7,
+    ForkwoodError: 1,
+}
+EXIT_CODES_BY_KIND = {error.kind: code for error, code in EXIT_CODES.items()}
+"""The same for an error that was kept as JSON: a run's."""
+
+
+def exit_code(error: ForkwoodError) -> int:
+    """The exit code of ERROR: that of the nearest class of the table."""
+    return next(EXIT_CODES[kind] for kind in type(error).__mro__ if kind in EXIT_CODES)
+
+
+def tell(error: ForkwoodError, terminal: Terminal, *, as_json: bool) -> int:
+    """Say what went wrong and the way that works; the exit code."""
+    if as_json:
+        terminal.line(error_line(as_value(error)))
+    else:
+        tell_words(error.message, error.hint, terminal)
+    return exit_code(error)
+
+
+def as_value(error: ForkwoodError) -> dict[str, Any]:
+    """ERROR as CONTRACT has it: kind, message, hint, then its facts."""
+    facts = {name: value for name, value in error.facts.items() if name not in {"kind", "message", "hint"}}
+    return {"kind": error.kind, "message": error.message, "hint": error.hint, **facts}
+
+
+def tell_words(message: str, hint: str, terminal: Terminal) -> None:
+    """MESSAGE and HINT on standard error."""
+    terminal.note(f"forkwood: {visible(message)}")
+    if hint:
+        terminal.note(f"  {visible(hint)}")
+
+
+def misused(error: click.ClickException) -> Misused:
+    """What click says about the words of a command, as an error of the house: the hint is where help stands."""
+    context = getattr(error, "ctx", None)
+    where = context.command_path if context else "forkwood"
+    return Misused(error.format_message().rstrip("."), hint=f"{where} --help")
+
+
+def interrupted(terminal: Terminal, *, as_json: bool) -> int:
+    """Ctrl-C where no run was at work."""
+    if as_json:
+        terminal.line(error_line({"kind": "interrupted", "message": "interrupted", "hint": ""}))
+    else:
+        terminal.note("interrupted")
+    return INTERRUPTED

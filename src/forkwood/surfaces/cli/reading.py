@@ -1,0 +1,151 @@
+"""Commands that read the tree and the log: path, tree, show, branches, history, why, log, search, trash."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from forkwood.surfaces.cli.desk import Call
+from forkwood.surfaces.cli.named import NODE, WORDS
+from forkwood.surfaces.cli.options import verb
+
+if TYPE_CHECKING:
+    from forkwood.surfaces.cli.show_tree import Marked
+
+LIMIT = 20
+
+
+@verb("path")
+@click.argument("node", type=NODE, required=False)
+def path(call: Call, *, node: str | None) -> None:
+    """Show the messages from the beginning to NODE; without one, to the head."""
+    from forkwood.surfaces.cli.show_path import draw_path
+
+    entries = call.runtime.path(node, conversation=call.conversation)
+    if call.as_json:
+        call.terminal.json(entries)
+        return
+    terminal = call.terminal
+    head = call.runtime.conversation(call.conversation).head
+    terminal.say(draw_path(entries, terminal.pen, head=head))
+
+
+@verb("tree")
+@click.option("--fold", is_flag=True, help="Draw straight runs of messages as one line each.")
+@click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write a picture instead.")
+def tree(call: Call, *, fold: bool, svg: Path | None) -> None:
+    """Draw every branch of the conversation."""
+    from forkwood.surfaces.cli.show_tree import draw_tree
+
+    nodes = call.runtime.tree(conversation=call.conversation)
+    if svg is not None:
+        from forkwood.surfaces.cli.show_svg import draw_svg
+
+        svg.write_text(draw_svg(nodes, call.runtime.conversation(call.conversation).head), "utf-8")
+        call.give(nodes, lambda: f"Written: {svg}")
+        return
+    terminal = call.terminal
+    call.give(
+        nodes,
+        lambda: draw_tree(nodes, _marked(call), terminal.pen, fold=fold),
+    )
+
+
+@verb("show")
+@click.argument("node", type=NODE)
+def show(call: Call, *, node: str) -> None:
+    """Show one message whole, with the digests of its path."""
+    from forkwood.surfaces.cli.show_lists import draw_shown
+
+    shown = call.runtime.show(node, conversation=call.conversation)
+    call.give(shown, lambda: draw_shown(shown, call.terminal.pen))
+
+
+@verb("branches")
+def branches(call: Call) -> None:
+    """List the leaves: where each branch ends, with its last words and their age."""
+    from forkwood.surfaces.cli.show_lists import draw_branches
+
+    found = call.runtime.branches(conversation=call.conversation)
+    call.give(found, lambda: draw_branches(found, call.terminal.pen, call.terminal.now_ms()))
+
+
+@verb("history")
+@click.argument("node", type=NODE)
+def history(call: Call, *, node: str) -> None:
+    """Show every version of a message, oldest first: who wrote it, when, and through which door."""
+    from forkwood.surfaces.cli.show_lists import draw_history
+
+    versions = call.runtime.history(node, conversation=call.conversation)
+    call.give(versions, lambda: draw_history(versions, call.terminal.pen))
+
+
+@verb("why")
+@click.argument("node", type=NODE)
+def why(call: Call, *, node: str) -> None:
+    """Say what a reply was made from, and prove it: its prompt is built again from the books and compared."""
+    from forkwood.surfaces.cli.show_why import draw_why
+
+    found = call.runtime.why(node, conversation=call.conversation)
+    call.give(found, lambda: draw_why(found, call.terminal.pen.inks))
+
+
+@verb("log")
+@click.option("--after", type=int, default=0, metavar="SEQ", help="Only events above this log number.")
+def log(call: Call, *, after: int) -> None:
+    """List what was done, oldest first. Without -c: in all conversations."""
+    from forkwood.surfaces.cli.show_lists import event_line
+
+    inks = call.terminal.pen.inks
+    for event in call.runtime.log(conversation=call.conversation, after=after):
+        call.give(event, partial(event_line, event, inks))
+
+
+@verb("search")
+@click.argument("words", type=WORDS, nargs=-1, required=True)
+@click.option("--role", type=click.Choice(["user", "assistant", "system", "tool"]), help="Only what this role said.")
+@click.option("--limit", type=int, default=LIMIT, show_default=True, metavar="N", help="At most so many hits.")
+@click.option("--substring", is_flag=True, help="Look inside words too, by reading every message.")
+@click.option("--fts", is_flag=True, help="WORDS are an expression of SQLite's FTS5.")
+def search(call: Call, *, words: tuple[str, ...], role: str | None, limit: int, substring: bool, fts: bool) -> None:
+    """Find messages of every branch that hold all WORDS, taken literally. Without -c: in all conversations."""
+    from forkwood.surfaces.cli.show_lists import draw_hits
+    from forkwood.surfaces.cli.waiting import waiting
+
+    with waiting("Searching", call.terminal):
+        found = call.runtime.search(
+            " ".join(words), conversation=call.conversation, role=role, limit=limit, substring=substring, raw=fts
+        )
+    if found.note:
+        call.terminal.note(found.note)
+    call.give(found.hits, lambda: draw_hits(found.hits, call.terminal.pen.inks))
+
+
+@verb("trash")
+def trash(call: Call) -> None:
+    """List what is hidden: conversations, and messages. Without -c: of all conversations."""
+    from forkwood.surfaces.cli.show_lists import draw_trash
+
+    found = call.runtime.trash(conversation=call.conversation)
+    call.give(
+        (*found.conversations, *found.nodes), lambda: draw_trash(found, call.terminal.pen, call.terminal.now_ms())
+    )
+
+
+def _marked(call: Call) -> Marked:
+    from forkwood.domain.run import ACTIVE
+    from forkwood.surfaces.cli.show_tree import Marked
+    from forkwood.surfaces.cli.tree_rows import node_of
+
+    working = (node_of(run.tip) for run in call.runtime.runs(conversation=call.conversation) if run.status in ACTIVE)
+    labels: dict[str, list[str]] = {}
+    for name, node in call.runtime.labels(conversation=call.conversation).items():
+        labels.setdefault(node, []).append(name)
+    return Marked(
+        head=call.runtime.conversation(call.conversation).head,
+        labels=labels,
+        working=frozenset(node for node in working if node is not None),
+    )

@@ -1,0 +1,196 @@
+"""Lists as a person reads them: conversations, branches, versions, hits, runs, events, hidden things, profiles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from forkwood.domain.conversation import Conversation
+from forkwood.domain.event import Event
+from forkwood.domain.hit import Hit
+from forkwood.domain.ids import Id, ending
+from forkwood.domain.response import Branch, NodeShown, Trash
+from forkwood.domain.run import Run
+from forkwood.domain.settings import Parameters, Profile
+from forkwood.domain.tree import Node
+from forkwood.surfaces.cli.glyphs import Inks, Pen
+from forkwood.surfaces.cli.screen_text import cropped, visible, visible_line
+from forkwood.surfaces.cli.show_path import draw_node
+from forkwood.surfaces.cli.words import ago, count_of, dollars, one_line, role_of, short
+
+TITLE_WIDTH = 50
+ACT_WORDS = {
+    "conversation.created": "the new conversation",
+    "conversation.forked": "the fork",
+    "conversation.hidden": "moving the conversation to the trash",
+    "conversation.shown": "taking the conversation out of the trash",
+    "setting.changed": "a changed setting",
+    "label.changed": "a label",
+    "message.sent": "a message",
+    "message.edited": "an edit",
+    "reply.retried": "a retry",
+    "entry.dropped": "a drop",
+    "entries.carried": "a carry",
+    "head.switched": "a switch",
+    "node.hidden": "hiding a message",
+    "node.shown": "showing a message",
+    "run.resumed": "a resumed run",
+}
+
+
+def conversation_line(conversation: Conversation, now_ms: int) -> str:
+    """One conversation in one line: its name, title, model, and when it last moved."""
+    title = cropped(visible_line(conversation.title) or "untitled", TITLE_WIDTH)
+    words = [
+        ending(conversation.id),
+        title,
+        visible_line(conversation.model or ""),
+        ago(conversation.updated_ms, now_ms),
+    ]
+    words += [word for word, holds in (("pinned", conversation.pinned), ("archived", conversation.archived)) if holds]
+    words += [f"#{visible_line(tag)}" for tag in conversation.tags]
+    return "  ".join(word for word in words if word)
+
+
+def draw_conversations(found: Sequence[Conversation], current: Id | None, pen: Pen, now_ms: int) -> str:
+    """All of them, newest first; the current one is marked."""
+    if not found:
+        return "There are no conversations yet: forkwood chat begins one."
+    return "\n".join(
+        f"{pen.inks.mark(pen.glyphs.reply) if row.id == current else ' '} {conversation_line(row, now_ms)}"
+        for row in found
+    )
+
+
+def draw_branches(found: Sequence[Branch], pen: Pen, now_ms: int) -> str:
+    """Each leaf with how long its path is, its last words and their age; the head is marked."""
+    if not found:
+        return "Nothing is said here yet."
+    return "\n".join(_branch(branch, pen, now_ms) for branch in found)
+
+
+def _branch(branch: Branch, pen: Pen, now_ms: int) -> str:
+    mark = f"  {pen.inks.mark(pen.glyphs.head)}" if branch.head else ""
+    beside = f"{count_of(branch.length, 'message')}, {ago(branch.created_ms, now_ms)}"
+    words = cropped(visible_line(branch.text), max(20, pen.width - len(beside) - 24))
+    return f"{short(branch.leaf)}  {words}  {pen.inks.dim(beside)}{mark}"
+
+
+def draw_shown(shown: NodeShown, pen: Pen) -> str:
+    """One node with where it hangs and the digests of its path."""
+    node, inks = shown.node, pen.inks
+    facts = [
+        f"id      {node.id}",
+        f"at      {node.at or 'the beginning'}",
+        f"made    {_made(node)}",
+        f"path    {count_of(node.length, 'message')}, digest {shown.digest}",
+    ]
+    if node.kind == "graft":
+        facts.insert(2, f"carries {count_of(node.count or 0, 'message')} up to {node.source}")
+        return "\n".join(facts)
+    return "\n".join((draw_node(node, pen), "", *(inks.dim(fact) for fact in facts)))
+
+
+def draw_history(versions: Sequence[Node], pen: Pen) -> str:
+    """Every version under its heading, oldest first, with when and by whom it was made."""
+    total = len(versions)
+    return "\n\n".join(
+        f"{pen.inks.dim(f'version {number} of {total}, {_made(node)}')}\n{draw_node(node, pen)}"
+        for number, node in enumerate(versions, 1)
+    )
+
+
+def _made(node: Node) -> str:
+    return f"{moment(node.created_ms)}, by {node.origin.by} via {node.origin.via}"
+
+
+def draw_hits(hits: Sequence[Hit], inks: Inks) -> str:
+    """Each hit with its place to go to, what matched made bold."""
+    if not hits:
+        return "Nothing found."
+    return "\n".join(
+        f"{ending(hit.node)}  {inks.dim(f'in {ending(hit.conversation)}, {hit.role}' + (', hidden' * hit.hidden))}\n"
+        f"  {_marked(hit, inks)}"
+        for hit in hits
+    )
+
+
+def _marked(hit: Hit, inks: Inks) -> str:
+    pieces, at = [], 0
+    for start, end in hit.marks:
+        pieces += [_inner(hit.snippet[at:start]), inks.bold(_inner(hit.snippet[start:end]))]
+        at = end
+    return "".join([*pieces, _inner(hit.snippet[at:])])
+
+
+def _inner(text: str) -> str:
+    """A piece of a snippet on one line; its blanks stay, for words end there."""
+    return visible(text.replace("\r", " ").replace("\n", " ").replace("\t", " "))
+
+
+def draw_trash(found: Trash, pen: Pen, now_ms: int) -> str:
+    """Hidden conversations and messages, and how they come back."""
+    if not found.conversations and not found.nodes:
+        return "Nothing is hidden."
+    whole = [f"conversation  {conversation_line(row, now_ms)}" for row in found.conversations]
+    nodes = [f"message  {_hidden(node, pen.width)}" for node in found.nodes]
+    return "\n".join((*whole, *nodes, "forkwood unhide NAME brings one back."))
+
+
+def _hidden(node: Node, width: int) -> str:
+    return f"{ending(node.id)}  {role_of(node)}  {cropped(one_line(node), width - 30)}  in {ending(node.conversation)}"
+
+
+def draw_runs(runs: Sequence[Run], inks: Inks) -> str:
+    """Each run with its model, its state, and how far it came."""
+    if not runs:
+        return "There are no runs."
+    return "\n".join(run_line(run, inks) for run in runs)
+
+
+def run_line(run: Run, inks: Inks) -> str:
+    """One run in one line."""
+    state = {"running": inks.mark, "waiting": inks.mark, "failed": inks.alarm}.get(run.status, inks.dim)(run.status)
+    tokens = f"{run.usage.input:,} + {run.usage.output:,} tokens"
+    error = f"  {visible_line(str(run.error.get('message', '')))}" if run.error else ""
+    return f"{ending(run.id)}  {state}  {visible_line(run.model)}  at {short(run.tip)}  {inks.dim(tokens)}{error}"
+
+
+def event_line(event: Event, inks: Inks) -> str:
+    """One event: its number, time, kind, who, and what it was about."""
+    about = [f"{name} {ending(value)}" for name, value in (("node", event.node), ("run", event.run)) if value]
+    who = f"{event.by} via {event.via}"
+    return (
+        f"{event.seq:>6}  {inks.dim(moment(event.at_ms))}  {event.kind}  {inks.dim(who)}  {'  '.join(about)}".rstrip()
+    )
+
+
+def act_words(event: Event) -> str:
+    """What an undo or redo was of, in words."""
+    kind = str(event.payload.get("kind", event.kind))
+    return ACT_WORDS.get(kind, kind)
+
+
+def draw_profiles(found: Mapping[str, Profile]) -> str:
+    """Each profile with what it sets."""
+    if not found:
+        return "There are no profiles: write [profiles.NAME] into config.toml."
+    return "\n".join(f"{name}  {_profile(profile)}" for name, profile in sorted(found.items()))
+
+
+def _profile(profile: Profile) -> str:
+    params = {name: getattr(profile.params, name) for name in Parameters.__struct_fields__}
+    words = [profile.model or "", *(f"{name} {value}" for name, value in params.items() if value is not None)]
+    words += [f"without {tool}" for tool in profile.tools_off]
+    system = cropped(visible_line(profile.system), TITLE_WIDTH) if profile.system else ""
+    return "  ".join(word for word in (*words, system) if word)
+
+
+def moment(at_ms: int) -> str:
+    """A time as this place's clock shows it."""
+    return datetime.fromtimestamp(at_ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def cost_words(cost: float | None) -> str:
+    """What something cost, where that is known."""
+    return dollars(cost) or "cost unknown"

@@ -1,0 +1,55 @@
+"""How a reply was made, as a person reads it: the verdict first, then what went in and what stayed out."""
+
+from __future__ import annotations
+
+from forkwood.domain.ids import ending
+from forkwood.domain.response import Why
+from forkwood.surfaces.cli.glyphs import Inks
+from forkwood.surfaces.cli.screen_text import cropped, visible, visible_line
+from forkwood.surfaces.cli.words import count_of, dollars
+
+SYSTEM_WIDTH = 80
+
+
+def draw_why(why: Why, inks: Inks) -> str:
+    """WHY in lines."""
+    lines = [_verdict(why, inks)]
+    if why.run:
+        lines.append(f"run      {ending(why.run)}, turn {why.turn}")
+    lines += _manifest(why)
+    lines.append(f"entries  {count_of(len(why.entries), 'message')}: {' '.join(map(ending, why.entries))}")
+    lines += [f"left out {ending(left.id)}: {visible(left.reason)}" for left in why.left_out]
+    if why.prompt_digest:
+        lines.append(inks.dim(f"prompt   {why.prompt_digest}"))
+    if why.request_digest:
+        lines.append(inks.dim(f"request  {why.request_digest}"))
+    lines += _spent(why)
+    return "\n".join(lines)
+
+
+def _verdict(why: Why, inks: Inks) -> str:
+    reason = f": {visible(why.reason)}" if why.reason else ""
+    if why.verified:
+        return f"{inks.mark('verified')}  built again from the books, the prompt has the digest it was sent with"
+    if why.verified is None:
+        return f"{inks.bold('not verifiable')}{reason}"
+    return f"{inks.alarm('differs')}{reason or ': the prompt built again has another digest'}"
+
+
+def _manifest(why: Why) -> list[str]:
+    sealed = why.manifest or {}
+    lines = [f"model    {visible_line(str(sealed['model']))}"] if sealed.get("model") else []
+    if sealed.get("system"):
+        lines.append(f"system   {cropped(visible_line(str(sealed['system'])), SYSTEM_WIDTH)}")
+    if sealed.get("parameters"):
+        said = ", ".join(f"{name} {value}" for name, value in sealed["parameters"].items())
+        lines.append(f"params   {visible_line(said)}")
+    return lines
+
+
+def _spent(why: Why) -> list[str]:
+    if not why.usage:
+        return []
+    tokens = f"{why.usage.get('input', 0):,} tokens in, {why.usage.get('output', 0):,} out"
+    cost = dollars(why.cost)
+    return [f"used     {tokens}{f', {cost}' if cost else ''}"]

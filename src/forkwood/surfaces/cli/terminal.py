@@ -1,0 +1,123 @@
+"""Where a person or a program sits: what they type, what is written to them, and what their screen can show."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, BinaryIO, TextIO
+
+from forkwood import wire
+from forkwood.domain.text import storable, storable_value
+from forkwood.surfaces.cli.glyphs import ASCII, COLOURED, PLAIN, UNICODE, Pen
+
+ELLIPSIS = "…"
+PIPE_WIDTH = 100
+"""Columns a drawing may take where no screen says how many there are."""
+
+
+class Terminal:
+    """The standard streams of one process. Writing never fails for a character, nor for a reader that left."""
+
+    def __init__(self, stdin: TextIO, out: TextIO, err: TextIO, environ: Mapping[str, str]) -> None:
+        self.stdin = stdin
+        self.out = out
+        self.err = err
+        self.environ = environ
+        self._left: set[TextIO] = set()
+        for stream in (out, err):
+            reconfigure = getattr(stream, "reconfigure", None)
+            if reconfigure:
+                reconfigure(errors="backslashreplace")
+
+    @property
+    def is_screen(self) -> bool:
+        """Whether a person looks at what is written."""
+        return self.out.isatty()
+
+    @property
+    def is_conversation(self) -> bool:
+        """Whether a person looks at it and types."""
+        return self.out.isatty() and self.stdin.isatty()
+
+    @property
+    def pen(self) -> Pen:
+        """What to draw with here: no colour in a pipe, on a dumb terminal, or with NO_COLOR; marks that can be shown.
+
+        The width of a pipe is a fixed number: what is written there does not depend on a window.
+        """
+        plain = not self.is_screen or self.environ.get("NO_COLOR") or self.environ.get("TERM") == "dumb"
+        return Pen(
+            glyphs=UNICODE if can_write(UNICODE.all, self.out) else ASCII,
+            inks=PLAIN if plain else COLOURED,
+            width=shutil.get_terminal_size().columns if self.is_screen else PIPE_WIDTH,
+        )
+
+    @property
+    def bytes_in(self) -> BinaryIO:
+        """Standard input as it is, before anybody decodes it."""
+        return self.stdin.buffer
+
+    def now_ms(self) -> int:
+        """The time by which ages are told, in Unix milliseconds."""
+        return time.time_ns() // 1_000_000
+
+    def say(self, text: str) -> None:
+        """Write TEXT and a line end on standard output."""
+        self.put(text + "\n")
+
+    def put(self, text: str) -> None:
+        """Write TEXT on standard output, at once."""
+        self._write(self.out, text)
+
+    def json(self, value: Any) -> None:
+        """Write VALUE as one line of JSON, in UTF-8 whatever the locale says."""
+        self.line(wire.encode(value))
+
+    def line(self, encoded: bytes) -> None:
+        """Write one line of ENCODED JSON."""
+        self._flushed(self.out, lambda: self.out.buffer.write(encoded + b"\n"))
+
+    def note(self, text: str) -> None:
+        """Write TEXT and a line end on standard error: it is for people, whatever the output is for."""
+        self._write(self.err, text + "\n")
+
+    def note_part(self, text: str) -> None:
+        """Write TEXT on standard error without a line end."""
+        self._write(self.err, text)
+
+    def _write(self, stream: TextIO, text: str) -> None:
+        if not can_write(ELLIPSIS, stream):
+            text = text.replace(ELLIPSIS, "...")
+        self._flushed(stream, lambda: stream.write(storable(text)))
+
+    def _flushed(self, stream: TextIO, write: Callable[[], object]) -> None:
+        if stream in self._left:
+            return
+        try:
+            write()
+            stream.flush()
+        except BrokenPipeError:
+            self._leave(stream)
+
+    def _leave(self, stream: TextIO) -> None:
+        """The reader is gone. What was asked for is still done, and what is written from here on goes nowhere."""
+        self._left.add(stream)
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+def can_write(text: str, stream: TextIO) -> bool:
+    """Whether the encoding of STREAM has every character of TEXT."""
+    try:
+        text.encode(stream.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def error_line(error: dict[str, Any]) -> bytes:
+    """An error as the JSON that stands on standard output, lone surrogates in its facts spelled out."""
+    return wire.encode({"error": storable_value(error)})

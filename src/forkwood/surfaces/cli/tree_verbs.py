@@ -1,0 +1,143 @@
+"""Commands that shape the tree: switch, labels, drop, graft, hide, undo and redo, purge."""
+
+from __future__ import annotations
+
+import click
+
+from forkwood.domain.response import Moved, PurgeReport, Touched
+from forkwood.surfaces.cli.desk import Call
+from forkwood.surfaces.cli.named import NODE, WORDS
+from forkwood.surfaces.cli.options import ON, verb
+from forkwood.surfaces.cli.show_lists import act_words
+from forkwood.surfaces.cli.words import count_of, reach_words, short
+
+TAKE_BACK = "forkwood undo takes it back."
+
+
+@verb("switch", key=True)
+@click.argument("node", type=NODE)
+@click.option("--here", is_flag=True, help="Stand at NODE itself, not at the newest leaf below it.")
+def switch(call: Call, *, node: str, here: bool) -> None:
+    """Move the head to the branch of NODE."""
+    now = call.runtime.switch(node, conversation=call.conversation, here=here, key=call.key)
+    call.give(now, lambda: f"The head is at {short(now.head)}.")
+
+
+@verb("label", key=True)
+@click.argument("node", type=NODE)
+@click.argument("name", type=WORDS)
+def label(call: Call, *, node: str, name: str) -> None:
+    """Give NODE a name by which it can be called in this conversation."""
+    now = call.runtime.label(node, name, conversation=call.conversation, key=call.key)
+    call.give(now, lambda: f"{name} names {node} now.")
+
+
+@verb("unlabel", key=True)
+@click.argument("name", type=WORDS)
+def unlabel(call: Call, *, name: str) -> None:
+    """Take a label away. The message stays."""
+    now = call.runtime.unlabel(name, conversation=call.conversation, key=call.key)
+    call.give(now, lambda: f"{name} names nothing now.")
+
+
+@verb("drop", key=True)
+@click.argument("node", type=NODE)
+@ON
+def drop(call: Call, *, node: str, on: str | None) -> None:
+    """Take NODE out of this branch: what follows is carried on without it."""
+    moved = call.runtime.drop(node, conversation=call.conversation, on=on, key=call.key)
+    call.give(moved, lambda: f"Dropped {node} from this branch; every other branch keeps it. {_moved(moved)}")
+
+
+@verb("graft", key=True)
+@click.argument("entries", metavar="FIRST[..LAST]", type=NODE)
+@ON
+@click.option("--onto", type=NODE, metavar="NODE", help="Behind this message; else behind the head.")
+def graft(call: Call, *, entries: str, on: str | None, onto: str | None) -> None:
+    """Carry messages of another branch or conversation to here. They keep their identity; nothing is copied."""
+    first, between, last = entries.partition("..")
+    moved = call.runtime.graft(
+        first, last if between else None, conversation=call.conversation, on=on, onto=onto, key=call.key
+    )
+    call.give(moved, lambda: _moved(moved))
+
+
+@verb("hide", key=True)
+@click.argument("name", metavar="CONV|NODE", type=NODE)
+def hide(call: Call, *, name: str) -> None:
+    """Leave a message out of every path and prompt, or put a conversation into the trash."""
+    touched = call.runtime.hide(name, conversation=call.conversation, key=call.key)
+    call.give(touched, lambda: _touched(touched, name))
+
+
+@verb("unhide", key=True)
+@click.argument("name", metavar="CONV|NODE", type=NODE)
+def unhide(call: Call, *, name: str) -> None:
+    """Take hide back."""
+    touched = call.runtime.unhide(name, conversation=call.conversation, key=call.key)
+    call.give(touched, lambda: _touched(touched, name))
+
+
+@verb("undo", key=True)
+def undo(call: Call) -> None:
+    """Take back the last act of this conversation."""
+    event = call.runtime.undo(conversation=call.conversation, key=call.key)
+    call.give(event, lambda: f"Taken back: {act_words(event)}. forkwood redo does it again.")
+
+
+@verb("redo", key=True)
+def redo(call: Call) -> None:
+    """Do again what undo took back."""
+    event = call.runtime.redo(conversation=call.conversation, key=call.key)
+    call.give(event, lambda: f"Done again: {act_words(event)}.")
+
+
+@verb("purge", key=True)
+@click.argument("names", metavar="CONV|NODE...", type=NODE, nargs=-1, required=True)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--everywhere", is_flag=True, help="Also what a conversation that is not named carries.")
+def purge(call: Call, *, names: tuple[str, ...], yes: bool, everywhere: bool) -> None:
+    """Destroy messages or conversations with every version of them, for good. The one command that does."""
+    if not yes:
+        _asked(call, names)
+    report = call.runtime.purge(names, conversation=call.conversation, everywhere=everywhere, key=call.key)
+    call.give(report, lambda: _purged(report))
+
+
+def _moved(moved: Moved) -> str:
+    carried = f"{count_of(moved.node.count or 0, 'message')} carried. " if moved.node else ""
+    return f"{carried}The head is at {short(moved.head)}. {TAKE_BACK}"
+
+
+def _touched(touched: Touched, name: str) -> str:
+    state = "hidden" if touched.hidden else "visible"
+    what = "The conversation is" if touched.conversation else f"{name} is"
+    if touched.conversation and touched.hidden:
+        state = "in the trash"
+    already = "" if touched.nodes or touched.conversation else " already"
+    back = f"forkwood {'unhide' if touched.hidden else 'hide'} {name} takes it back."
+    return f"{what} {state}{already}. {reach_words(touched.affects)}\n{back}"
+
+
+def _asked(call: Call, names: tuple[str, ...]) -> None:
+    """Ask a person for their yes. Raises Refused where nobody can be asked, or they say no."""
+    from forkwood.domain.errors import Refused
+
+    question = f"Destroy {', '.join(names)} with every version, for good?"
+    if not call.terminal.is_conversation:
+        raise Refused(f"{question} Nobody is here to be asked", hint="say --yes, or hide it, which can be taken back")
+    if not click.confirm(question, err=True):
+        raise Refused("Nothing was destroyed", hint="hide takes a message out of sight and can be taken back")
+
+
+def _purged(report: PurgeReport) -> str:
+    gone = [count_of(len(report.nodes), "message")]
+    if report.conversations:
+        gone.append(count_of(len(report.conversations), "conversation"))
+    lines = [f"Destroyed: {' and '.join(gone)}. {reach_words(report.affects)}"]
+    if report.kept:
+        kept = ", ".join(map(short, report.kept))
+        lines.append(f"Kept, for another conversation carries it: {kept} (--everywhere destroys it there too)")
+    if report.out_of_reach:
+        lines.append(f"Out of reach: {', '.join(report.out_of_reach)}.")
+    return "\n".join(lines)
