@@ -15,7 +15,6 @@ from forkwood.domain.message import (
     Text,
     Thinking,
     ToolCall,
-    ToolResult,
     results_of,
 )
 from forkwood.domain.model import Dialect, Reply, Usage

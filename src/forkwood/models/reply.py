@@ -49,6 +49,8 @@ class Assembly:
         """The dialect's own end was seen: what came is whole, unless `partial` says otherwise."""
         self.closed = False
         """Nothing that matters can follow."""
+        self.full = False
+        """A bound was reached: what came up to it is kept."""
         self.finish_reason: str | None = None
         self.partial: PartialReason | None = None
         self.error: str | None = None
@@ -66,6 +68,11 @@ class Assembly:
     def begun(self) -> bool:
         """Whether anything of the reply has come."""
         return bool(self._slots)
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What a person should know so far."""
+        return tuple(self._notices)
 
     def open(self, kind: DeltaKind) -> Slot:
         """A new part of KIND after all others. Raises LimitExceeded for more calls than a reply may hold."""
@@ -222,13 +229,18 @@ class Assembly:
         self._announce(slot)
 
     def _emit(self, slot: Slot, piece: str) -> None:
+        if self.full:
+            return
         self._announce(slot)
-        self._size += len(piece) if piece.isascii() else len(piece.encode())
-        self._check(self._size, "reply_bytes_max", "The reply, in bytes")
+        size = len(piece) if piece.isascii() else len(piece.encode())
+        room = limits.reply_bytes_max - self._size
+        self._size += size
         if "\0" in piece:
             self._nuls += piece.count("\0")
-        slot.pieces.append(piece)
-        self._deltas.append(Delta(index=slot.index, kind=slot.kind, text=piece))
+        fitting = piece if size <= room else piece.encode()[:room].decode("utf-8", "ignore")
+        slot.pieces.append(fitting)
+        self._deltas.append(Delta(index=slot.index, kind=slot.kind, text=fitting))
+        self._check(self._size, "reply_bytes_max", "The reply, in bytes")
 
     def _announce(self, slot: Slot) -> None:
         if not slot.announced and slot.name:
@@ -238,10 +250,10 @@ class Assembly:
     def _name(self, slot: Slot) -> str:
         return "".join(settled(storable(slot.name), self._secrets)) or "unnamed"
 
-    @staticmethod
-    def _check(got: int, limit: str, what: str) -> None:
+    def _check(self, got: int, limit: str, what: str) -> None:
         bound = getattr(limits, limit)
         if got > bound:
+            self.full = True
             raise LimitExceeded(what, limit=limit, bound=bound, got=got)
 
 

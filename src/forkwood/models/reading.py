@@ -1,0 +1,124 @@
+"""One response on its way to being a reply: what each chunk brings, and what it means when no more comes."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn, Protocol
+
+from forkwood.domain import limits
+from forkwood.domain.errors import FailureKind, LimitExceeded, ProviderFailed
+from forkwood.domain.message import PartialReason
+from forkwood.domain.model import Delta, Reply
+from forkwood.models import failures
+from forkwood.models.failures import Peer
+from forkwood.models.frames import Decoder
+from forkwood.models.sse import SseEvent, SseReader
+
+_CUTS: dict[FailureKind, PartialReason] = {"timeout": "stalled", "transport": "cut"}
+_UNSAID: dict[PartialReason, FailureKind] = {"refused": "refused", "error": "unavailable"}
+
+
+class Source(Protocol):
+    """Where the bytes come from: `http.Incoming`."""
+
+    status: int
+    content_type: str
+
+    async def read(self, within: float | None = None) -> bytes:
+        """The next bytes, none at the end. Raises ProviderFailed."""
+        ...
+
+
+class Reading:
+    """Reads SOURCE with DECODER. Until the first delta every failure is raised; from then on it ends the reply."""
+
+    def __init__(self, source: Source, decoder: Decoder[Any], peer: Peer) -> None:
+        self._source = source
+        self._decoder = decoder
+        self._said = decoder.said
+        self._peer = peer
+        self._events = SseReader()
+        self._head: bytearray | None = bytearray()
+        """What came before the first event: shown where no event ever comes."""
+        self._begun = self._done = False
+        self._cut: PartialReason = "cut"
+        self._error: str | None = None
+
+    async def more(self) -> list[Delta] | None:
+        """The deltas of the next chunk, None after the last. Raises ProviderFailed where no delta came before."""
+        if self._done:
+            return None
+        deltas: list[Delta] = []
+        try:
+            chunk = await self._source.read(limits.after_end_seconds if self._said.ended else None)
+            self._take(chunk, deltas)
+        except LimitExceeded as over:
+            deltas += self._said.take()
+            self._stop("length", over.message)
+        except ProviderFailed as failed:
+            self._break_off(failed)
+        if self._done and not self._said.full:
+            deltas += self._decoder.rest()
+        self._begun = self._begun or bool(deltas)
+        if self._done and not self._begun:
+            self._must_have_begun()
+        return deltas
+
+    def reply(self) -> Reply:
+        """What the model gave back."""
+        finish = self._said.finish if self._said.full else self._decoder.finish
+        return finish(self._cut, self._error)
+
+    def _take(self, chunk: bytes, deltas: list[Delta]) -> None:
+        """Put what CHUNK says at the end of DELTAS; an empty one is the end of the stream."""
+        if not chunk:
+            self._done = True
+            deltas += self._last()
+            return
+        if self._head is not None and len(self._head) < limits.reply_bytes_max:
+            self._head += chunk
+        for event in self._events.feed(chunk):
+            self._head = None
+            deltas += self._decoder.feed(event)
+            if self._said.closed:
+                self._done = True
+                return
+
+    def _last(self) -> list[Delta]:
+        """What stands unfinished at the end, where it proves whole; where no event came, the body as the only one."""
+        tail = self._events.finish()
+        if tail is not None and (tail.data == b"[DONE]" or failures.parsed(tail.data) is not None):
+            self._head = None
+            return self._decoder.feed(tail)
+        body = bytes(self._head or b"")
+        return self._decoder.feed(SseEvent(data=body)) if isinstance(failures.parsed(body), dict) else []
+
+    def _break_off(self, failed: ProviderFailed) -> None:
+        if self._said.ended:
+            self._done = True
+        elif self._begun:
+            self._stop(_CUTS.get(failed.reason, "error"), failed.message)
+        else:
+            raise failed
+
+    def _stop(self, cut: PartialReason, error: str) -> None:
+        self._done = True
+        self._cut, self._error = cut, error
+
+    def _must_have_begun(self) -> None:
+        """Raise unless the dialect's own end was seen: a reply may be empty, but a stream may not."""
+        if self._said.failure is not None:
+            raise self._said.failure
+        partial = self._said.partial
+        if not self._said.ended:
+            self._nothing_came()
+        if partial in _UNSAID and not self._said.begun:
+            words = f"{self._peer.provider} gave no reply: {self._said.error}"
+            raise failures.failure(self._peer, _UNSAID[partial], words, code=self._said.finish_reason)
+
+    def _nothing_came(self) -> NoReturn:
+        if self._error is not None:
+            raise failures.failure(self._peer, "protocol", self._error)
+        if self._head is not None:
+            raise failures.unexpected(self._peer, self._source.status, self._source.content_type, bytes(self._head))
+        said = "; ".join((f"{self._peer.provider} ended the stream before the reply began", *self._said.notices))
+        raise failures.failure(self._peer, "transport", said)
