@@ -27,6 +27,7 @@ CREATE TABLE conversation (
   pinned INTEGER NOT NULL DEFAULT 0 CHECK (pinned IN (0, 1)),
   archived INTEGER NOT NULL DEFAULT 0 CHECK (archived IN (0, 1)),
   hidden INTEGER NOT NULL DEFAULT 0 CHECK (hidden IN (0, 1)),
+  closing INTEGER NOT NULL DEFAULT 0 CHECK (closing IN (0, 1)),  -- a purge has begun: no run starts
   purged INTEGER NOT NULL DEFAULT 0 CHECK (purged IN (0, 1))
 ) STRICT;
 CREATE INDEX conversation_newest ON conversation (updated_ms DESC, seq DESC);
@@ -58,8 +59,8 @@ CREATE TABLE node (
   hops INTEGER NOT NULL CHECK (hops >= 1),      -- nodes from the first one down to it
   jump_node INTEGER,                            -- a place further up its path: any place on it is found in
   jump_cut INTEGER,                             --   a number of jumps that grows with the logarithm of hops
-  via_node INTEGER,                             -- the nearest graft above it, and where its path leaves that graft
-  via_cut INTEGER,
+  graft_node INTEGER,                           -- the nearest graft above it, and where its path leaves that graft
+  graft_cut INTEGER,
   by TEXT NOT NULL CHECK (by IN ('user', 'model', 'tool', 'system')),
   via TEXT NOT NULL,
   run BLOB,
@@ -69,7 +70,7 @@ CREATE TABLE node (
   created_ms INTEGER NOT NULL,
   purged INTEGER NOT NULL DEFAULT 0 CHECK (purged IN (0, 1)),
   CHECK (seq > 0),
-  CHECK (at_node < seq AND source_node < seq AND revises < seq AND jump_node < seq AND via_node < seq),
+  CHECK (at_node < seq AND source_node < seq AND revises < seq AND jump_node < seq AND graft_node < seq),
   CHECK ((source_node IS NULL) = (role IS NOT NULL)),
   CHECK ((source_node IS NULL) = (parts IS NOT NULL)),
   CHECK ((source_node IS NULL) = (source_cut IS NULL)),

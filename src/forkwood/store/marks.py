@@ -1,0 +1,51 @@
+"""Marks: which nodes are hidden, now or as of a log number. A filter beside the tree: no place, length or digest knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from forkwood.store.db import Tx
+
+_FEW = 16
+_HIGHEST = (1 << 63) - 1
+
+
+def hide(tx: Tx, nodes: Iterable[int], event_seq: int) -> list[int]:
+    """Hide nodes from that log number on; those whose state changed."""
+    already = hidden_now(tx, wanted := list(dict.fromkeys(nodes)))
+    changed = [node for node in wanted if node not in already]
+    for node in changed:
+        tx.run("INSERT INTO mark (node, since) VALUES (?, ?)", (node, event_seq))
+    return changed
+
+
+def show(tx: Tx, nodes: Iterable[int], event_seq: int) -> list[int]:
+    """End the marks of nodes at that log number; those whose state changed."""
+    already = hidden_now(tx, wanted := list(dict.fromkeys(nodes)))
+    changed = [node for node in wanted if node in already]
+    for node in changed:
+        tx.run("UPDATE mark SET until = ? WHERE node = ? AND until IS NULL", (event_seq, node))
+    return changed
+
+
+def hidden_now(tx: Tx, nodes: Sequence[int]) -> set[int]:
+    """Which of these nodes are hidden now."""
+    if len(nodes) <= _FEW:
+        query = "SELECT 1 FROM mark WHERE node = ? AND until IS NULL"
+        return {node for node in nodes if tx.value(query, (node,)) is not None}
+    return hidden_between(tx, min(nodes), max(nodes)).intersection(nodes)
+
+
+def hidden_between(tx: Tx, low: int, high: int) -> set[int]:
+    """The nodes from LOW to HIGH that are hidden now."""
+    rows = tx.rows("SELECT node FROM mark WHERE until IS NULL AND node BETWEEN ? AND ?", (low, high))
+    return {node for (node,) in rows}
+
+
+def hidden_at(tx: Tx, log: int, low: int = 0, high: int = _HIGHEST) -> set[int]:
+    """The nodes from LOW to HIGH that were hidden as of that log number."""
+    rows = tx.rows(
+        "SELECT node FROM mark WHERE node BETWEEN ? AND ? AND since <= ? AND (until IS NULL OR until > ?)",
+        (low, high, log, log),
+    )
+    return {node for (node,) in rows}

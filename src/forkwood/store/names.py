@@ -1,0 +1,69 @@
+"""Names of things: a whole id, an unambiguous ending of one, or `#seq` of a node, and what they name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from forkwood.domain.errors import NotFound
+from forkwood.domain.ids import ID_DIGITS, Id, is_ending, plain
+from forkwood.store.db import Tx
+
+CANDIDATES_SHOWN = 20
+
+_NODES = "SELECT seq, id FROM node WHERE "
+_CONVERSATIONS = "SELECT seq, id FROM conversation WHERE purged = 0 AND "
+
+
+def conversation(tx: Tx, name: str) -> int:
+    """The conversation of that name. Raises NotFound; where the name fits several, with them as candidates."""
+    return _one(_by_id(tx, _CONVERSATIONS, name), "conversation", name, "forkwood ls lists them")
+
+
+def node(tx: Tx, name: str) -> int:
+    """The node of that name. Raises NotFound; where the name fits several, with them as candidates."""
+    return _one(_nodes(tx, name), "node", name, "forkwood tree lists the nodes of a conversation")
+
+
+def node_ids(tx: Tx, name: str) -> list[int]:
+    """Every node that the name fits, by seq. Raises NotFound where there is none."""
+    found = _nodes(tx, name)
+    if not found:
+        _one(found, "node", name, "forkwood tree lists the nodes of a conversation")
+    return [seq for seq, _ in found]
+
+
+def _nodes(tx: Tx, name: str) -> list[tuple[int, Id]]:
+    digits = name.removeprefix("#")
+    if digits == name:
+        return _by_id(tx, _NODES, name)
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 19):
+        return []
+    return _found(tx.rows(f"{_NODES}seq = ?", (int(digits),)))
+
+
+def _by_id(tx: Tx, query: str, name: str) -> list[tuple[int, Id]]:
+    digits = plain(name)
+    if not is_ending(digits):
+        return []
+    if len(digits) == ID_DIGITS:
+        return _found(tx.rows(f"{query}id = ?", (bytes.fromhex(digits),)))
+    rows = tx.rows(f"{query}substr(id, -2) = ? ORDER BY seq", (bytes.fromhex(digits[-4:]),))
+    return [(seq, id) for seq, id in _found(rows) if id.endswith(digits)]
+
+
+def _found(rows: list[tuple[Any, ...]]) -> list[tuple[int, Id]]:
+    return [(seq, id.hex()) for seq, id in rows]
+
+
+def _one(found: list[tuple[int, Id]], what: str, name: str, hint: str) -> int:
+    if len(found) == 1:
+        return found[0][0]
+    if not found:
+        raise NotFound(f"no {what} is named '{name}'", hint=hint, name=name)
+    candidates = [id for _, id in found[:CANDIDATES_SHOWN]]
+    raise NotFound(
+        f"'{name}' fits {len(found)} {what}s: {', '.join(candidates)}" + (" …" if len(found) > len(candidates) else ""),
+        hint="give more of its last characters",
+        name=name,
+        candidates=candidates,
+    )
