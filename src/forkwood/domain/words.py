@@ -64,6 +64,13 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFKC", text).translate(_folds)
 
 
+def keeps_places(text: str) -> bool:
+    """Whether each character of TEXT folds to exactly one, so that a place in the folded text is the same in TEXT."""
+    if text.isascii():
+        return True
+    return unicodedata.is_normalized("NFKC", text) and all(len(_folds[ord(character)]) == 1 for character in set(text))
+
+
 def terms(folded: str) -> list[str]:
     """The terms of FOLDED text in their order."""
     pattern = _ASCII_TERM if folded.isascii() else _TERM

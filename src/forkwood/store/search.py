@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import apsw
 import msgspec
@@ -23,12 +23,13 @@ from forkwood.domain.query import (
     raw_words,
     words_of_line,
 )
-from forkwood.domain.snippet import snippet
+from forkwood.domain.snippet import Folded, snippet
 from forkwood.domain.words import fold, indexed, searchable
 from forkwood.store.db import Tx
 
 _SCANNED = "These characters are not indexed: messages were read one by one."
 _SUBSTRING = "Messages were read one by one, inside words too."
+_LONGER = "No message holds these words themselves: these hold longer ones that begin so."
 _NOTHING = "No message holds these words, nor longer ones that begin so; --substring looks inside words too."
 _FIRST_CANDIDATES = 4
 """Candidates for each hit wanted, before the index is asked for all: most words need no check that could fail."""
@@ -36,9 +37,8 @@ _FIRST_CANDIDATES = 4
 _parts = msgspec.json.Decoder(tuple[Part, ...])
 
 _INDEXED = "SELECT seq, parts FROM node WHERE role IS NOT NULL AND NOT purged ORDER BY seq"
-_HIT = """SELECT n.id, c.id, n.role, n.parts,
-  c.hidden OR EXISTS (SELECT 1 FROM mark m WHERE m.node = n.seq AND m.until IS NULL)
-  FROM node n JOIN conversation c ON c.seq = n.conversation WHERE n.seq = ?"""
+_COLUMNS = """n.id, c.id, n.role,
+  c.hidden OR EXISTS (SELECT 1 FROM mark m WHERE m.node = n.seq AND m.until IS NULL)"""
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,8 +110,7 @@ def find(
     wanted = asked(words_of_line(words) if isinstance(words, str) else words)
     if substring or not expression(wanted):
         return _scan(tx, wanted, where, limit, _SUBSTRING if substring else _SCANNED)
-    hits = _whole(tx, wanted, where, limit)
-    return SearchResponse(hits=hits, note=None if hits else _NOTHING)
+    return _indexed(tx, wanted, where, limit)
 
 
 def _digest(terms: Iterable[tuple[int, str]]) -> int:
@@ -145,98 +144,114 @@ def _check_limit(limit: int) -> None:
         )  # fmt: skip
 
 
-def _whole(tx: Tx, words: Sequence[Word], where: _Filter, limit: int) -> tuple[Hit, ...]:
-    """Messages with the words themselves; if they are too few, then those with words that begin so."""
+class _Candidate(NamedTuple):
+    """A message that may be a hit, with every text of it that can be found, as it is and folded."""
+
+    id: bytes
+    conversation: bytes
+    role: Role
+    hidden: int
+    rank: float
+    texts: list[Folded]
+
+
+def _indexed(tx: Tx, words: Sequence[Word], where: _Filter, limit: int) -> SearchResponse:
+    """Messages with the words themselves; then, where a `*` asks for it or there is none, with words that begin so."""
     found = _ranked(tx, words, where, limit, frozenset())
-    hits = [_hit(tx, node, words, round(1 + score, 6)) for node, score in found]
-    longer = beginnings(words) if len(hits) < limit else None
-    if longer is not None:
-        more = _ranked(tx, longer, where, limit - len(hits), frozenset(node for node, _ in found))
-        hits += [_hit(tx, node, longer, score) for node, score in more]
-    return tuple(hits)
+    hits = tuple(_hit(candidate, words, 1) for candidate in found)
+    asks = any(word.literal.endswith("*") for word in words)
+    longer = beginnings(words) if len(hits) < limit and (asks or not hits) else None
+    if longer is None:
+        return SearchResponse(hits=hits, note=None if hits else _NOTHING)
+    more = _ranked(tx, longer, where, limit - len(hits), frozenset(candidate.id for candidate in found))
+    hits += tuple(_hit(candidate, longer, 0) for candidate in more)
+    return SearchResponse(hits=hits, note=_NOTHING if not hits else None if asks else _LONGER)
 
 
-def _ranked(
-    tx: Tx, words: Sequence[Word], where: _Filter, limit: int, known: frozenset[int]
-) -> list[tuple[int, float]]:
-    """Up to LIMIT messages, and their scores between 0 and 1, that hold all of WORDS literally and are not KNOWN."""
+def _ranked(tx: Tx, words: Sequence[Word], where: _Filter, limit: int, known: frozenset[bytes]) -> list[_Candidate]:
+    """Up to LIMIT messages that hold all of WORDS literally and are not KNOWN, best first, newer before older."""
     literally = [word for word in words if word.checked]
-    candidates = (
-        (node, score)
-        for node, score in _candidates(tx, expression(words), where, len(known) + limit * _FIRST_CANDIDATES)
-        if node not in known and (not literally or _stands(_texts(tx, node), literally))
+    first = len(known) + limit * (_FIRST_CANDIDATES if literally else 1)
+    fitting = (
+        candidate
+        for candidate in _candidates(tx, expression(words), where, first)
+        if candidate.id not in known and (not literally or _stands(candidate.texts, literally))
     )
-    return list(islice(candidates, limit))
+    return list(islice(fitting, limit))
 
 
-def _candidates(tx: Tx, query: str, where: _Filter, first: int) -> Iterator[tuple[int, float]]:
-    """What the index names, best first, newer before older: FIRST of them at once, all others only if asked for."""
-    yield from (rows := _asked_index(tx, query, where, first))
-    if len(rows) == first:
-        yield from islice(_asked_index(tx, query, where, -1), first, None)
+def _candidates(tx: Tx, query: str, where: _Filter, first: int) -> Iterator[_Candidate]:
+    """What the index names, best first: FIRST of them at once, which is fast, all others only if they are asked for."""
+    for count, candidate in enumerate(_asked_index(tx, query, where, first, 0), start=1):
+        yield candidate
+        if count == first:
+            yield from _asked_index(tx, query, where, -1, first)
 
 
-def _asked_index(tx: Tx, query: str, where: _Filter, limit: int) -> list[tuple[int, float]]:
+def _asked_index(tx: Tx, query: str, where: _Filter, limit: int, offset: int) -> Iterator[_Candidate]:
     join = "JOIN node n ON n.seq = s.rowid" if where.sql else ""
-    rows = tx.rows(
-        f"SELECT s.rowid, s.rank FROM search s {join} WHERE search MATCH ?{where.sql}"  # noqa: S608 - our own columns
-        " ORDER BY s.rank, s.rowid DESC LIMIT ?",
-        (query, *where.args, limit),
+    # CROSS JOIN keeps the order of the inner query, so that no text goes through a sorter.
+    return _read(
+        tx,
+        f"SELECT {_COLUMNS}, found.rank, n.parts FROM ("  # noqa: S608 - our own columns
+        f"SELECT s.rowid AS seq, s.rank AS rank FROM search s {join} WHERE search MATCH ?{where.sql} "
+        "ORDER BY s.rank, s.rowid DESC LIMIT ? OFFSET ?) found "
+        "CROSS JOIN node n ON n.seq = found.seq CROSS JOIN conversation c ON c.seq = n.conversation",
+        (query, *where.args, limit, offset),
     )
-    return [(node, _score(rank)) for node, rank in rows]
 
 
-def _score(rank: float) -> float:
-    """FTS5's rank (the better the more negative) between 0 and 1."""
-    return round(rank / (rank - 1), 6)
+def _read(tx: Tx, sql: str, args: tuple[Any, ...]) -> Iterator[_Candidate]:
+    for id_, conversation, role, hidden, rank, parts in tx.each(sql, args):
+        texts = [(text, fold(text)) for text in searchable(_parts.decode(parts))]
+        yield _Candidate(id_, conversation, role, hidden, rank, texts)
 
 
 def _raw(tx: Tx, words: Sequence[str], where: _Filter, limit: int) -> SearchResponse:
+    shown = raw_words(words)
     try:
-        found = _asked_index(tx, raw_expression(words), where, limit)
+        found = list(_asked_index(tx, raw_expression(words), where, limit, 0))
     except apsw.SQLError as error:
         engine = str(error).removeprefix("SQLError: ")
         raise Misused(
             f"FTS5 cannot read this query: {engine}", hint="without --fts words are taken literally", engine=engine
         ) from error
-    shown = raw_words(words)
-    return SearchResponse(hits=tuple(_hit(tx, node, shown, round(1 + score, 6)) for node, score in found))
+    return SearchResponse(hits=tuple(_hit(candidate, shown, 1) for candidate in found))
 
 
 def _scan(tx: Tx, words: Sequence[Word], where: _Filter, limit: int, note: str) -> SearchResponse:
-    rows = tx.connection.execute(
-        f"SELECT n.seq, n.parts FROM node n WHERE n.role IS NOT NULL AND NOT n.purged{where.sql}"  # noqa: S608
-        " ORDER BY n.seq DESC LIMIT ?",
-        (*where.args, limits.search_scan_messages_max + 1),
+    rows = _read(
+        tx,
+        f"SELECT {_COLUMNS}, 0, n.parts FROM node n CROSS JOIN conversation c ON c.seq = n.conversation "  # noqa: S608
+        f"WHERE n.role IS NOT NULL AND NOT n.purged{where.sql} ORDER BY n.seq DESC",
+        where.args,
     )
-    nodes: list[int] = []
-    for count, (node, parts) in enumerate(rows):
+    hits: list[Hit] = []
+    for count, candidate in enumerate(rows):
         if count == limits.search_scan_messages_max:
-            note += f" Only the newest {count:,} were."
+            note += f" Only the newest {count:,} of them."
             break
-        if _stands(list(searchable(_parts.decode(parts))), words):
-            nodes.append(node)
-            if len(nodes) == limit:
+        if _stands(candidate.texts, words):
+            hits.append(_hit(candidate, words, 0))
+            if len(hits) == limit:
                 break
-    return SearchResponse(hits=tuple(_hit(tx, node, words, 0) for node in nodes), scanned=True, note=note)
+    return SearchResponse(hits=tuple(hits), scanned=True, note=note)
 
 
-def _texts(tx: Tx, node: int) -> list[str]:
-    return list(searchable(_parts.decode(tx.value("SELECT parts FROM node WHERE seq = ?", (node,)))))
-
-
-def _stands(texts: Sequence[str], words: Iterable[Word]) -> bool:
+def _stands(texts: Sequence[Folded], words: Iterable[Word]) -> bool:
     """Whether each of WORDS stands literally in one of TEXTS."""
-    folded = [fold(text) for text in texts]
-    return all(any(holds(word, text) for text in folded) for word in words)
+    return all(any(holds(word, folded) for _, folded in texts) for word in words)
 
 
-def _hit(tx: Tx, node: int, words: Sequence[Word], score: float) -> Hit:
-    row: Any = tx.one(_HIT, (node,))
-    id_, conversation, role, parts, hidden = row
-    shown, marks = snippet(list(searchable(_parts.decode(parts))), words)
-    named: Role = role
+def _hit(candidate: _Candidate, words: Sequence[Word], worth: int) -> Hit:
+    """A hit whose score is WORTH and a part that FTS5's rank gives (the better the more negative), from 0 to 1."""
+    shown, marks = snippet(candidate.texts, words)
     return Hit(
-        node=id_.hex(), conversation=conversation.hex(), role=named, snippet=shown, marks=marks,
-        hidden=bool(hidden), score=score,
-    )  # fmt: skip
+        node=candidate.id.hex(),
+        conversation=candidate.conversation.hex(),
+        role=candidate.role,
+        snippet=shown,
+        marks=marks,
+        hidden=bool(candidate.hidden),
+        score=round(worth + candidate.rank / (candidate.rank - 1), 6),
+    )
