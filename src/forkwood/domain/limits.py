@@ -15,6 +15,7 @@ model_characters_max = 400
 title_characters_max = 200
 system_bytes_max = 256 * KIB
 purge_names_max = 1_000
+purge_wait_seconds = 30.0
 tags_max = 64
 tag_characters_max = 64
 
@@ -92,6 +93,8 @@ search_hits_max = 1_000
 log_rows_max = 100_000
 config_bytes_max = 1 * MIB
 backups_kept = 10
+problems_of_a_kind_max = 100
+"""Doctor names as many problems of one kind, and counts the others."""
 
 assert draft_bytes < message_bytes_max
 assert reply_bytes_max <= message_bytes_max <= 64 * MIB, "a 64 MiB paste is refused"

@@ -1,0 +1,233 @@
+"""Doctor's questions to the log and to what stands beside it: each derives a row anew, and yields what differs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from forkwood import wire
+from forkwood.domain.event import ACT_KINDS, PAYLOADS
+from forkwood.domain.message import Attachment, Part, ToolResult
+from forkwood.domain.run import fold, status_of
+from forkwood.store import log, search
+from forkwood.store.db import Store, Tx
+from forkwood.store.problem import Problem
+
+_USED = """SELECT conversation AS seq, count(*) AS turns, total(payload ->> '$.usage.input') AS input,
+  total(payload ->> '$.usage.output') AS output, sum(payload ->> '$.cost') AS cost
+  FROM event WHERE kind = 'reply.kept' AND conversation IS NOT NULL GROUP BY conversation"""
+
+_COUNTS = f"""SELECT c.id, c.seq, c.turns, c.input, c.output, c.cost,
+    ifnull(u.turns, 0), CAST(ifnull(u.input, 0) AS INTEGER), CAST(ifnull(u.output, 0) AS INTEGER), u.cost
+  FROM conversation c LEFT JOIN ({_USED}) u ON u.seq = c.seq ORDER BY c.seq"""  # noqa: S608 - the question above
+
+_AGES = """SELECT c.id, c.seq, c.updated_ms,
+    max(c.created_ms, ifnull((SELECT max(n.created_ms) FROM node n WHERE n.conversation = c.seq), 0)) AS least,
+    ifnull((SELECT max(e.at_ms) FROM event e WHERE e.conversation = c.seq), 0) AS newest
+  FROM conversation c"""
+
+_WRITE_COUNTS = f"""UPDATE conversation SET turns = u.turns, input = CAST(u.input AS INTEGER),
+    output = CAST(u.output AS INTEGER), cost = u.cost
+  FROM ({_USED}) u WHERE u.seq = conversation.seq"""  # noqa: S608 - the question above
+
+_WRITE_AGES = f"""UPDATE conversation SET updated_ms = a.least
+  FROM ({_AGES}) a WHERE a.seq = conversation.seq
+    AND NOT conversation.updated_ms BETWEEN a.least AND max(a.least, a.newest)"""  # noqa: S608 - the question above
+
+_RUN_COLUMNS = ("status", "turns", "input", "output", "cache_read", "cache_write", "reasoning", "manifest", "takeover")
+_RUN_ROWS = f"SELECT id, {', '.join(_RUN_COLUMNS)} FROM run ORDER BY seq"  # noqa: S608 - the columns above
+_WRITE_RUN = f"UPDATE run SET {', '.join(f'{column} = :{column}' for column in _RUN_COLUMNS)} WHERE id = :id"  # noqa: S608
+
+
+def schema(tx: Tx) -> Iterator[Problem]:
+    """The tables, indexes and triggers are those of this version, to the letter."""
+    due, found = schema_of_this_version(), _schema(tx)
+    for name in sorted(due.keys() | found.keys()):
+        if due.get(name) == found.get(name):
+            continue
+        sort = (due.get(name) or found[name])[0]
+        what = "is missing" if name not in found else "is not of this version" if name in due else "is not ours"
+        yield Problem(
+            kind="schema",
+            message=f"the {sort} {name} {what}",
+            mendable=name not in found and sort in ("index", "trigger"),
+        )
+
+
+def schema_of_this_version() -> dict[str, tuple[str, str]]:
+    """Of each table, index and trigger by its name: what it is, and the statement that makes it."""
+    fresh = Store.in_memory()
+    try:
+        with fresh.read() as tx:
+            return _schema(tx)
+    finally:
+        fresh.close()
+
+
+def mend_schema(tx: Tx) -> None:
+    """Make the missing indexes and triggers."""
+    found = _schema(tx)
+    for name, (sort, sql) in schema_of_this_version().items():
+        if name not in found and sort in ("index", "trigger"):
+            tx.run(sql)
+
+
+def purge_marker(tx: Tx) -> Iterator[Problem]:
+    """No purge is under way: its marker, which opens the append-only tables, never outlives its transaction."""
+    if tx.value("SELECT count(*) FROM purging"):
+        message = "the marker of a purge was left behind: messages and events could be changed"
+        yield Problem(kind="purge marker", message=message, mendable=True)
+
+
+def mend_purge_marker(tx: Tx) -> None:
+    """Close what the marker holds open."""
+    tx.run("DELETE FROM purging")
+
+
+def references(tx: Tx) -> Iterator[Problem]:
+    """Everything that is pointed at is there, also where no foreign key holds it."""
+    for table, row, parent, _ in tx.each("PRAGMA foreign_key_check"):
+        yield Problem(kind="dangling", message=f"row {row} of {table} points at a {parent} that is not there")
+    questions = (
+        ("mark", "event", "SELECT node FROM mark WHERE since NOT IN (SELECT seq FROM event)"),
+        ("mark", "event", "SELECT node FROM mark WHERE until NOT IN (SELECT seq FROM event)"),
+        ("run", "manifest", "SELECT seq FROM run WHERE manifest NOT IN (SELECT digest FROM manifest)"),
+        ("event", "run", "SELECT seq FROM event WHERE run NOT IN (SELECT id FROM run)"),
+        ("node", "run", "SELECT seq FROM node WHERE via <> 'import' AND run NOT IN (SELECT id FROM run)"),
+    )  # fmt: skip
+    for table, parent, sql in questions:
+        for (row,) in tx.each(sql):
+            yield Problem(kind="dangling", message=f"row {row} of {table} points at a {parent} that is not there")
+
+
+def events(tx: Tx) -> Iterator[Problem]:
+    """Every event is of a known kind, reads as that kind's payload, and says rightly whether it is an act."""
+    decoders = {kind: msgspec.json.Decoder(shape) for kind, shape in PAYLOADS.items()}
+    for seq, kind, act, payload in tx.each("SELECT seq, kind, act, payload FROM event ORDER BY seq"):
+        try:
+            if kind not in decoders:
+                yield Problem(kind="event", message=f"event {seq} is of the unknown kind {kind}", event=seq)
+                continue
+            decoders[kind].decode(payload)
+        except msgspec.MsgspecError as error:
+            yield Problem(kind="event", message=f"event {seq} ({kind}) cannot be read: {error}", event=seq)
+        if bool(act) != (kind in ACT_KINDS):
+            yield Problem(kind="event", message=f"event {seq} ({kind}) is wrong about being an act", event=seq)
+
+
+def counts(tx: Tx) -> Iterator[Problem]:
+    """Turns, tokens, cost and age of each conversation are those of its replies and nodes."""
+    for name, _, *row in tx.each(_COUNTS):
+        kept, due = row[:4], row[4:]
+        if kept[:3] != due[:3] or not _same_cost(kept[3], due[3]):
+            yield _counted(name, f"turns, tokens and cost are kept as {kept}; its replies make {due}")
+    for name, _, updated, least, newest in tx.each(f"{_AGES} ORDER BY c.seq"):
+        if not least <= updated <= max(least, newest):
+            yield _counted(name, f"it is kept as changed at {updated}; its nodes and events say {least} to {newest}")
+
+
+def mend_counts(tx: Tx) -> None:
+    """Count anew from the replies; an age that cannot be becomes that of the newest node."""
+    tx.run("UPDATE conversation SET turns = 0, input = 0, output = 0, cost = NULL")
+    tx.run(_WRITE_COUNTS)
+    tx.run(_WRITE_AGES)
+
+
+def runs(tx: Tx) -> Iterator[Problem]:
+    """Every run's row says what its events say."""
+    for name, *row in tx.each(_RUN_ROWS):
+        due = _run_by_events(tx, name)
+        if due is None:
+            yield Problem(kind="run", message=f"run {name.hex()[-8:]}: its events do not make a run", run=name.hex())
+            continue
+        for column, kept in zip(_RUN_COLUMNS, row, strict=True):
+            if due[column] != kept:
+                message = f"run {name.hex()[-8:]}: {column} is kept as {kept}, by its events it is {due[column]}"
+                yield Problem(kind="run", message=message, run=name.hex(), mendable=True)
+
+
+def mend_runs(tx: Tx) -> None:
+    """Write the rows anew from the events; a run whose events make no run is left as it is."""
+    for (name,) in tx.rows("SELECT id FROM run"):
+        due = _run_by_events(tx, name)
+        if due is not None:
+            tx.run(_WRITE_RUN, {**due, "id": name})
+
+
+def manifests(tx: Tx) -> Iterator[Problem]:
+    """Every manifest is the one its digest names."""
+    for digest, body in tx.each("SELECT digest, body FROM manifest ORDER BY digest"):
+        if sha256(body.encode()).hexdigest() != digest:
+            yield Problem(kind="manifest", message=f"manifest {digest[:12]}… is not what its digest names")
+
+
+def blobs(tx: Tx) -> Iterator[Problem]:
+    """All bytes are those their hash names, and every attachment of a message has its bytes."""
+    for digest, size, content in tx.each("SELECT hash, size, bytes FROM blob ORDER BY hash"):
+        if size != len(content) or sha256(content).hexdigest() != digest:
+            yield Problem(kind="blob", message=f"the bytes kept as {digest[:12]}… are not what their hash names")
+    sql = "SELECT seq, id, parts FROM node WHERE instr(parts, '\"attachment\"') AND purged = 0 ORDER BY seq"
+    for seq, name, parts in tx.each(sql):
+        kept = {row[0] for row in tx.rows("SELECT blob FROM attachment WHERE node = ?", (seq,))}
+        missing = _attached(parts) - kept
+        if missing:
+            message = (
+                f"message {name.hex()[-8:]} speaks of bytes that are not kept for it: {', '.join(sorted(missing))}"
+            )
+            yield Problem(kind="attachment", message=message, node=name.hex())
+
+
+def searches(tx: Tx) -> Iterator[Problem]:
+    """Every message can be found by its words, and by no others."""
+    try:
+        found = search.differences(tx)
+    except msgspec.MsgspecError:
+        yield Problem(kind="search", message="the search index cannot be compared while a message cannot be read")
+        return
+    for one in found:
+        where = "the search index" if one.node is None else f"node #{one.node} in the search index"
+        yield Problem(kind="search", message=f"{where} is {one.what}", mendable=True)
+
+
+def _run_by_events(tx: Tx, name: bytes) -> dict[str, Any] | None:
+    try:
+        state = fold(log.of_run(tx, name.hex()))
+    except (AssertionError, KeyError, msgspec.MsgspecError):
+        return None
+    return {
+        "status": status_of(state),
+        "turns": state.turns,
+        **msgspec.structs.asdict(state.usage),
+        "manifest": state.manifest,
+        "takeover": state.takeover,
+    }
+
+
+def _attached(parts: str) -> set[str]:
+    try:
+        decoded = wire.decode(parts, tuple[Part, ...])
+    except msgspec.MsgspecError:
+        return set()
+    inner = [part for one in decoded for part in (one.parts if isinstance(one, ToolResult) else (one,))]
+    return {part.blob for part in inner if isinstance(part, Attachment) and part.state != "removed"}
+
+
+def _schema(tx: Tx) -> dict[str, tuple[str, str]]:
+    rows = tx.rows("SELECT name, type, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' AND sql IS NOT NULL")
+    return {name: (sort, sql) for name, sort, sql in rows}
+
+
+def _same_cost(kept: float | None, due: float | None) -> bool:
+    if kept is None or due is None:
+        return kept is due
+    return math.isclose(kept, due, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def _counted(name: bytes, what: str) -> Problem:
+    return Problem(
+        kind="counts", message=f"conversation {name.hex()[-8:]}: {what}", conversation=name.hex(), mendable=True
+    )

@@ -1,0 +1,111 @@
+"""Doctor: everything that can be derived is derived anew and compared; what is an index can be made anew.
+
+The books themselves are never rewritten: a message, an event or a blob that is wrong is named and stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import apsw
+from msgspec import Struct
+
+from forkwood.domain.run import ACTIVE
+from forkwood.store import book_checks, search, tree_checks
+from forkwood.store.db import Store, Tx
+from forkwood.store.problem import Problem, bounded
+
+
+class Check(Struct, frozen=True):
+    """A question to the store, and how its answer is mended where what it is about is an index."""
+
+    find: Callable[[Tx], Iterator[Problem]]
+    mend: Callable[[Tx], None] | None = None
+
+
+CHECKS: tuple[Check, ...] = (
+    Check(book_checks.schema, book_checks.mend_schema),
+    Check(book_checks.purge_marker, book_checks.mend_purge_marker),
+    Check(book_checks.references),
+    Check(tree_checks.places),
+    Check(tree_checks.grafts),
+    Check(tree_checks.pointers),
+    Check(tree_checks.parts),
+    Check(tree_checks.groups),
+    Check(tree_checks.heads, tree_checks.mend_heads),
+    Check(tree_checks.digests, tree_checks.mend_digests),
+    Check(book_checks.events),
+    Check(book_checks.counts, book_checks.mend_counts),
+    Check(book_checks.runs, book_checks.mend_runs),
+    Check(book_checks.manifests),
+    Check(book_checks.blobs),
+    Check(book_checks.searches, search.rebuild),
+)
+
+
+class Report(Struct, frozen=True, kw_only=True):
+    """What doctor found (CONTRACT's shape). OK: no problem is left. `mended`: what was made anew, in words."""
+
+    ok: bool
+    problems: tuple[Problem, ...]
+    notices: tuple[str, ...]
+    mended: tuple[str, ...] = ()
+
+
+def examine(store: Store, driven: Callable[[str], bool]) -> Report:
+    """Ask everything. DRIVEN says whether the driver of that name is alive.
+
+    Problems that lie in the file itself come first; where there are any, only salvage helps (`is_damaged`).
+    """
+    with store.read() as tx:
+        damage = tuple(damages(tx))
+        problems = damage or tuple(problem for check in CHECKS for problem in bounded(_asked(tx, check)))
+        notices = () if damage else tuple(undriven(tx, driven))
+    return Report(ok=not problems, problems=problems, notices=notices)
+
+
+def mend(store: Store) -> tuple[str, ...]:
+    """Make every index anew that is not as the books say; the kinds that were mended."""
+    mended: list[str] = []
+    for check in CHECKS:
+        with store.write() as tx:
+            found = next((problem for problem in _asked(tx, check) if problem.mendable), None)
+            if found is not None and check.mend is not None:
+                check.mend(tx)
+                mended.append(found.kind)
+    return tuple(mended)
+
+
+def is_damaged(report: Report) -> bool:
+    """Whether the file itself is broken, so that what it still holds must be salvaged into a new one."""
+    return any(problem.kind == "damaged" for problem in report.problems)
+
+
+def damages(tx: Tx) -> Iterator[Problem]:
+    """Pages, indexes and constraints as SQLite itself judges them."""
+    try:
+        for (said,) in tx.each("PRAGMA integrity_check(20)"):
+            if said != "ok":
+                yield Problem(kind="damaged", message=said, mendable=True)
+    except (apsw.CorruptError, apsw.IOError) as error:
+        yield Problem(kind="damaged", message=str(error), mendable=True)
+
+
+def undriven(tx: Tx, driven: Callable[[str], bool]) -> Iterator[str]:
+    """Runs that are not over and that nobody drives: no problem, but something to know."""
+    rows = tx.each(
+        "SELECT id, status, driver FROM run WHERE status IN (SELECT value FROM json_each(?)) ORDER BY seq",
+        (str(sorted(ACTIVE)).replace("'", '"'),),
+    )
+    for name, status, driver in rows:
+        if status != "waiting" and not (driver and driven(driver)):
+            ending = name.hex()[-8:]
+            yield f"run {ending} is {status} and nobody drives it; `forkwood resume {ending}` goes on with it"
+
+
+def _asked(tx: Tx, check: Check) -> Iterator[Problem]:
+    """The answer; a page that turns out to be broken on the way is an answer too."""
+    try:
+        yield from check.find(tx)
+    except apsw.CorruptError as error:
+        yield Problem(kind="damaged", message=str(error), mendable=True)
