@@ -75,6 +75,7 @@ class Branch(Struct, frozen=True, kw_only=True):
     text: str
     role: str
     length: int
+    hidden: bool
     created_ms: int
     head: bool
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from forkwood.domain.conversation import Conversation, ConversationSettings
-
 from forkwood.domain import choices
 from forkwood.domain.act import ConversationCreated, SettingSet, TrashChanged
+from forkwood.domain.conversation import Conversation, ConversationSettings, TitledBy
 from forkwood.domain.errors import NotFound
 from forkwood.domain.event import ConversationUsed
 from forkwood.domain.response import Affects, SettingChange, Trash
@@ -38,7 +37,7 @@ class Keeping(Verbs):
 
         def do(tx: Tx) -> Conversation:
             new_id, now_ms = self.house.new_id(), self.house.clock()
-            titled_by = "rule" if named is None else "user"
+            titled_by: TitledBy = "rule" if named is None else "user"
             seq = conversations.create(tx, new_id, now_ms, title=named or "", titled_by=titled_by, settings=settings)
             conversations.make_current(tx, seq)
             act = OpenAct(tx, self.house, seq)

@@ -49,21 +49,21 @@ def node_anywhere(tx: Tx, here: str | None, name: str) -> int:
 
 def _from_head(tx: Tx, conversation: int, name: str) -> int:
     """`@` is the head's last entry, `@~N` the N-th visible entry before it."""
-    steps = places.steps(tx, conversations.head(tx, conversation))
-    if not steps:
+    head = conversations.head(tx, conversation)
+    last = places.last(tx, head)
+    if not last:
         raise NotFound("the head stands on an empty path: there is no message yet", hint="forkwood send TEXT")
-    if name == "@":
-        return steps[-1].node
-    back = parse_place(name)[1] if name.startswith("@~") else -1
-    if back < 0:
+    if not name.startswith("@~") and name != "@":
         raise Misused(f"'{name}' names no node", hint="@ is the head, @~2 two visible messages before it")
-    hidden = marks.hidden_now(tx, [step.node for step in steps])
-    earlier = [step.node for step in steps[:-1] if step.node not in hidden]
+    back = parse_place(name)[1]
     if back == 0:
-        return steps[-1].node
-    if back > len(earlier):
-        raise NotFound(f"'{name}' reaches before the first message: there are {len(earlier)} visible ones before @")
-    return earlier[-back]
+        return last
+    earlier = [step.node for step in places.steps(tx, head)[:-1]]
+    hidden = marks.hidden_now(tx, earlier)
+    visible = [node for node in earlier if node not in hidden]
+    if back > len(visible):
+        raise NotFound(f"'{name}' reaches before the first message: {len(visible)} visible ones stand before @")
+    return visible[-back]
 
 
 def met(tx: Tx, conversation: int, name: str, on: str | None = None, *, foreign: bool = False) -> Met:
@@ -84,17 +84,8 @@ def met(tx: Tx, conversation: int, name: str, on: str | None = None, *, foreign:
         raise Refused(f"{name} is a carry, not a message", hint="name one of the messages it carries", node=row.id)
     if not foreign:
         own(tx, conversation, row, name)
-    return _as_appended(tx, seq)
-
-
-def _as_appended(tx: Tx, seq: int) -> Met:
-    group = nodes.group(tx, seq)
-    return Met(
-        node=seq,
-        before=nodes.hangs_at(tx, group[0]),
-        after=places.canonical(tx, group[-1], 0),
-        path=None,
-    )
+    there = locate.appended(tx, seq)
+    return Met(node=seq, before=there.before, after=there.after, path=None)
 
 
 def own(tx: Tx, conversation: int, row: Node, name: str) -> None:

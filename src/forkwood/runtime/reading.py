@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from forkwood.domain.conversation import Leaf
 from forkwood.domain.errors import Misused
 from forkwood.domain.event import Event
 from forkwood.domain.hit import SearchResponse
 from forkwood.domain.response import Branch, NodeShown
 from forkwood.domain.run import Run
-from forkwood.domain.tree import Entry, Node
+from forkwood.domain.tree import Entry, Node, Spot
 from forkwood.runtime import naming
 from forkwood.runtime.acts import Verbs
 from forkwood.store import conversations, digests, log, nodes, places, runs, search
+from forkwood.store.db import Tx
 
 LOG_ROWS = 500
 
@@ -47,7 +49,8 @@ class Reading(Verbs):
         """The leaves of a conversation, newest first."""
         with self.house.store.read() as tx:
             seq = naming.conversation(tx, conversation)
-            return nodes.leaves(tx, seq)
+            head = conversations.head(tx, seq)
+            return [_branch(tx, leaf, head) for leaf in nodes.leaves(tx, seq)]
 
     def history(self, node: str, *, conversation: str | None = None) -> list[Node]:
         """Every version of a message, oldest first."""
@@ -87,3 +90,18 @@ class Reading(Verbs):
         with self.house.store.read() as tx:
             only = None if conversation is None else naming.conversation(tx, conversation)
             return runs.listed(tx, only)
+
+
+def _branch(tx: Tx, leaf: Leaf, head: Spot) -> Branch:
+    place = nodes.spot_text(tx, leaf.spot)
+    assert place is not None
+    return Branch(
+        leaf=place,
+        node=leaf.node,
+        text=leaf.text,
+        role=leaf.role,
+        length=leaf.length,
+        hidden=leaf.hidden,
+        created_ms=leaf.created_ms,
+        head=leaf.spot == head,
+    )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from forkwood.domain.conversation import Conversation
-
 from forkwood.domain import limits
 from forkwood.domain.act import (
     ConversationForked,
@@ -19,6 +17,7 @@ from forkwood.domain.act import (
     NodesShown,
     TrashChanged,
 )
+from forkwood.domain.conversation import Conversation
 from forkwood.domain.errors import LimitExceeded, Misused, NotFound, Refused
 from forkwood.domain.message import Origin
 from forkwood.domain.response import Affects, Moved, Touched
@@ -26,7 +25,7 @@ from forkwood.domain.tree import ROOT, Spot, is_node_ending
 from forkwood.runtime import guard, naming
 from forkwood.runtime.acts import OpenAct, Verbs
 from forkwood.runtime.house import House
-from forkwood.store import conversations, marks, names, nodes, places, reach
+from forkwood.store import conversations, grafts, marks, names, nodes, places, reach
 from forkwood.store.db import Tx
 
 
@@ -149,7 +148,7 @@ def carry(act: OpenAct, at: Spot, source: Spot, count: int) -> int | None:
     if not count:
         act.move_head(at)
         return None
-    seq, _ = nodes.add_graft(
+    seq, _ = grafts.add_graft(
         act.tx,
         id=act.new_id(),
         conversation=act.conversation,

@@ -16,7 +16,7 @@ from forkwood.domain.tree import Node, Spot
 from forkwood.runtime import attaching, naming
 from forkwood.runtime.acts import OpenAct, Verbs
 from forkwood.runtime.shaping import carry
-from forkwood.store import conversations, nodes, places, runs
+from forkwood.store import append, conversations, grafts, nodes, places, purge, runs
 
 TITLE_CHARACTERS = 60
 
@@ -45,6 +45,7 @@ class Talking(Verbs):
         answering = self._answering(conversation, models) if run and role == "user" else ()
 
         def do(act: OpenAct) -> Started:
+            out_of_trash(act)
             spot = act.head() if at is None else naming.place(act.tx, act.conversation, at)
             not_working(act, spot)
             parts = ((Text(text=text),) if text else ()) + attaching.keep(act.tx, files)
@@ -82,6 +83,7 @@ class Talking(Verbs):
         answering = self._answering(conversation, models) if run and not keep else ()
 
         def do(act: OpenAct) -> Started:
+            out_of_trash(act)
             entry, path = (
                 naming.followed(act.tx, act.conversation, node, on)
                 if keep
@@ -90,10 +92,11 @@ class Talking(Verbs):
             old = editable(nodes.row(act.tx, entry.node), node)
             new = add(act, entry.before, old.role or "user", edited(old, text), revises=entry.node)
             after = regrouped(act, entry, new, old)
-            kept = None
-            if path is not None:
+            kept, started = None, tuple[Id, ...]()
+            if path is None:
+                started = open_runs(act, after, answering if old.role == "user" else ())
+            else:
                 kept = carry(act, after, path, places.size(act.tx, path) - places.size(act.tx, entry.after))
-            started = open_runs(act, after, answering if old.role == "user" else ())
             kept_id = None if kept is None else nodes.row(act.tx, kept).id
             act.record(MessageEdited, node=new, revises=old.id, kept=kept_id, runs=started)
             return response(act, new, started, replaced=old.id, kept=kept_id)
@@ -108,6 +111,7 @@ class Talking(Verbs):
         answering = self._answering(conversation, models)
 
         def do(act: OpenAct) -> Started:
+            out_of_trash(act)
             entry = naming.met(act.tx, act.conversation, node)
             row = nodes.row(act.tx, entry.node)
             spot = entry.after if row.role == "user" else entry.before
@@ -160,6 +164,17 @@ def checked_text(text: str, *, blank_allowed: bool) -> None:
         )
 
 
+def out_of_trash(act: OpenAct) -> None:
+    """Refuse to speak in a conversation that nobody sees."""
+    row = conversations.row(act.tx, act.conversation)
+    if row.hidden:
+        raise Refused(
+            f"conversation {row.id[-8:]} is in the trash",
+            hint=f"forkwood unhide {row.id[-8:]} brings it back, forkwood new begins another",
+            conversation=row.id,
+        )
+
+
 def not_working(act: OpenAct, spot: Spot) -> None:
     """Refuse to speak at the tip of a run at work there: its reply would come beside the message, not before it."""
     run = runs.active_at(act.tx, act.conversation, spot)
@@ -173,7 +188,7 @@ def not_working(act: OpenAct, spot: Spot) -> None:
 
 def add(act: OpenAct, spot: Spot, role: Role, parts: tuple[Part, ...], *, revises: int = 0) -> int:
     """Append what a person says, and move the head behind it."""
-    return nodes.add_message(
+    return append.add_message(
         act.tx,
         id=act.new_id(),
         conversation=act.conversation,
@@ -196,6 +211,8 @@ def titled(act: OpenAct, text: str) -> None:
 
 def open_runs(act: OpenAct, spot: Spot, models: Sequence[str]) -> tuple[Id, ...]:
     """Move the head to SPOT and open a run there for each model; the first leads the head on."""
+    if models and purge.closing(act.tx, act.conversation):
+        raise Refused("a purge of this conversation has begun: nothing may start in it", hint="forkwood new")
     ids = tuple(act.new_id() for _ in models)
     act.move_head(spot, led_by=ids[0] if ids else None)
     for run, model in zip(ids, models, strict=True):
@@ -233,7 +250,7 @@ def regrouped(act: OpenAct, entry: naming.Met, new: int, old: Node) -> Spot:
     group = nodes.group(act.tx, entry.node)
     if len(group) == 1 or not calls_of(old.parts):
         return places.canonical(act.tx, new, 0)
-    seq, _ = nodes.add_graft(
+    seq, _ = grafts.add_graft(
         act.tx,
         id=act.new_id(),
         conversation=act.conversation,

@@ -79,14 +79,14 @@ def newest_undo(act: OpenAct) -> tuple[int, ActUndone]:
                     return seq, payload
             case _:
                 raise Conflict(
-                    f"nothing to redo: another act ({kind}) came after the last undo",
+                    f"there is nothing to redo: no undo came after the last act ({kind})",
                     hint="forkwood branches lists every leaf, undone ones too; forkwood switch goes to one",
                 )
     raise Conflict("there is nothing to redo in this conversation", hint="forkwood undo takes an act back first")
 
 
 def taken_back(act: OpenAct, effect: Effect) -> MarkChanged | None:
-    """Apply the inverse of EFFECT and note it. Marks need the act's own number: they are given back, to be written later."""
+    """Apply the inverse of EFFECT and note it. Marks need the act's own number: given back, to be written later."""
     match effect, inverse(effect):
         case _, HeadMoved(after=after, after_run=led):
             act.move_head(_place_now(act, after, led))

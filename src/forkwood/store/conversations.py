@@ -170,12 +170,11 @@ def write_setting(tx: Tx, seq: int, key: str, value: Any, *, titled_by: TitledBy
 
 
 def current(tx: Tx) -> int | None:
-    """The conversation that commands mean when they name none; None where there is none, or it is in the trash."""
+    """The conversation that commands mean when they name none, in the trash or not; None where there is none."""
     return cast(
         "int | None",
         tx.value(
-            """SELECT c.seq FROM current JOIN conversation c ON c.seq = current.conversation
-               WHERE c.hidden = 0 AND c.purged = 0"""
+            "SELECT c.seq FROM current JOIN conversation c ON c.seq = current.conversation WHERE c.purged = 0"
         ),
     )
 

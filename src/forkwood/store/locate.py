@@ -1,4 +1,4 @@
-"""Where on a path a node stands, found without reading it all: by its length if it hangs there, else in grafts."""
+"""Where a message stands, as verbs mean it: with its tool group, on a path or where it was appended."""
 
 from __future__ import annotations
 
@@ -7,11 +7,6 @@ from msgspec import Struct
 from forkwood.domain.tree import Spot
 from forkwood.store import nodes, places
 from forkwood.store.db import Tx
-
-_PLAIN = """WITH RECURSIVE up(seq, leave) AS (
-    VALUES (:node, :cut)
-    UNION ALL SELECT n.at_node, n.at_cut FROM up JOIN node n ON n.seq = up.seq WHERE n.length > :length
-  ) SELECT 1 FROM up WHERE seq = :wanted AND leave = 0"""
 
 
 class Located(Struct, frozen=True):
@@ -22,26 +17,13 @@ class Located(Struct, frozen=True):
 
 
 def entry(tx: Tx, path: Spot, node: int) -> Located | None:
-    """Where NODE stands on the path of PATH, or None. Reads no further down than where the node could hang itself."""
-    if path.node == 0:
-        return None
-    return _hanging(tx, path, node) or _carried(tx, path, node)
+    """Where the message NODE stands on the path of PATH, or None."""
+    group = nodes.group(tx, node)
+    first, last = (places.standing(tx, path, member) for member in (group[0], group[-1]))
+    return None if first is None or last is None else Located(first[0], last[1])
 
 
-def _hanging(tx: Tx, path: Spot, node: int) -> Located | None:
-    length = tx.value("SELECT length FROM node WHERE seq = ? AND source_node IS NULL", (node,))
-    if length is None:
-        return None
-    args = {"node": path.node, "cut": path.cut, "length": length, "wanted": node}
-    if tx.value(_PLAIN, args) is None:
-        return None
+def appended(tx: Tx, node: int) -> Located:
+    """Where the message NODE stands on the path it was appended to."""
     group = nodes.group(tx, node)
     return Located(nodes.hangs_at(tx, group[0]), places.canonical(tx, group[-1], 0))
-
-
-def _carried(tx: Tx, path: Spot, node: int) -> Located | None:
-    wanted = set(nodes.group(tx, node))
-    found = [step for step in places.steps(tx, path) if step.node in wanted]
-    if not any(step.node == node for step in found):
-        return None
-    return Located(found[0].before, found[-1].after)
