@@ -1,16 +1,17 @@
-"""Small stores to test with, written in plain SQL: a test of the file needs rows, not the rules that make them."""
+"""Small stores to test with."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from forkwood.domain.act import MessageSent, Who
-from forkwood.domain.ids import make_id
-from forkwood.domain.message import Text
-from forkwood.store import log
+from forkwood.domain.act import ConversationCreated, MessageSent, Who
+from forkwood.domain.conversation import ConversationSettings
+from forkwood.domain.ids import Id, make_id
+from forkwood.domain.message import Origin, Text
+from forkwood.domain.tree import ROOT, Spot
+from forkwood.store import conversations, log, nodes
 from forkwood.store.db import Store, Tx
 from forkwood.store.opening import open_store
-from forkwood.wire import text
 
 NOW = 1_770_000_000_000
 ME = Who(by="user", via="cli")
@@ -20,27 +21,30 @@ def opened(home: Path) -> Store:
     return open_store(home, now_ms=NOW)
 
 
-def some_id(number: int) -> bytes:
-    return bytes.fromhex(make_id(NOW, number.to_bytes(10, "big")))
+def some_id(number: int) -> Id:
+    return make_id(NOW, number.to_bytes(10, "big"))
 
 
 def add_conversation(tx: Tx, number: int = 1) -> int:
-    return tx.insert(
-        "INSERT INTO conversation (id, title, titled_by, created_ms, updated_ms) VALUES (?, 'a title', 'rule', ?, ?)",
-        (some_id(1_000_000 + number), NOW, NOW),
-    )
+    name = some_id(1_000_000 + number)
+    seq = conversations.create(tx, name, NOW, title="a title", titled_by="rule", settings=ConversationSettings())
+    log.write(tx, ConversationCreated(effects=(), settings={}), who=ME, now_ms=NOW, conversation=seq)
+    return seq
 
 
 def add_message(tx: Tx, conversation: int, at: int | None, words: str) -> int:
-    """A user message at the end of node AT, with its event; the seq of the node."""
-    length = 1 + (tx.value("SELECT length FROM node WHERE seq = ?", (at,)) or 0)
-    number = 1 + (tx.value("SELECT max(seq) FROM node") or 0)
-    node = tx.insert(
-        "INSERT INTO node (id, conversation, at_node, role, parts, own, length, hops, by, via, created_ms)"
-        " VALUES (?, ?, ?, 'user', ?, 1, ?, ?, 'user', 'cli', ?)",
-        (some_id(number), conversation, at, text((Text(text=words),)), length, length, NOW),
+    """A user message at the end of node AT, with its event and the head on it; the seq of the node."""
+    node = nodes.add_message(
+        tx,
+        id=some_id(1 + (tx.value("SELECT max(seq) FROM node") or 0)),
+        conversation=conversation,
+        at=Spot(at) if at else ROOT,
+        role="user",
+        parts=(Text(text=words),),
+        origin=Origin(by="user", via="cli"),
+        now_ms=NOW,
     )
-    tx.run("UPDATE conversation SET head_node = ?, head_cut = 0 WHERE seq = ?", (node, conversation))
+    conversations.move_head(tx, conversation, Spot(node), NOW)
     log.write(tx, MessageSent(effects=()), who=ME, now_ms=NOW, conversation=conversation, node=node)
     return node
 

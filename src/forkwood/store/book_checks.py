@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from hashlib import sha256
-from typing import Any
 
 import msgspec
 
 from forkwood import wire
 from forkwood.domain.event import ACT_KINDS, PAYLOADS
+from forkwood.domain.ids import Id
 from forkwood.domain.message import Attachment, Part, ToolResult
-from forkwood.domain.run import fold, status_of
-from forkwood.store import log, search
+from forkwood.store import runs, search
 from forkwood.store.db import Store, Tx
 from forkwood.store.problem import Problem
 
@@ -38,9 +37,8 @@ _WRITE_AGES = f"""UPDATE conversation SET updated_ms = a.least
   FROM ({_AGES}) a WHERE a.seq = conversation.seq
     AND NOT conversation.updated_ms BETWEEN a.least AND max(a.least, a.newest)"""  # noqa: S608 - the question above
 
-_RUN_COLUMNS = ("status", "turns", "input", "output", "cache_read", "cache_write", "reasoning", "manifest", "takeover")
-_RUN_ROWS = f"SELECT id, {', '.join(_RUN_COLUMNS)} FROM run ORDER BY seq"  # noqa: S608 - the columns above
-_WRITE_RUN = f"UPDATE run SET {', '.join(f'{column} = :{column}' for column in _RUN_COLUMNS)} WHERE id = :id"  # noqa: S608
+_NO_RUN = (AssertionError, KeyError, msgspec.MsgspecError)
+"""What folding says of events that cannot follow each other, are of no known kind, or cannot be read."""
 
 
 def schema(tx: Tx) -> Iterator[Problem]:
@@ -137,25 +135,24 @@ def mend_counts(tx: Tx) -> None:
     tx.run(_WRITE_AGES)
 
 
-def runs(tx: Tx) -> Iterator[Problem]:
+def run_rows(tx: Tx) -> Iterator[Problem]:
     """Every run's row says what its events say."""
-    for name, *row in tx.each(_RUN_ROWS):
-        due = _run_by_events(tx, name)
-        if due is None:
-            yield Problem(kind="run", message=f"run {name.hex()[-8:]}: its events do not make a run", run=name.hex())
-            continue
-        for column, kept in zip(_RUN_COLUMNS, row, strict=True):
-            if due[column] != kept:
-                message = f"run {name.hex()[-8:]}: {column} is kept as {kept}, by its events it is {due[column]}"
-                yield Problem(kind="run", message=message, run=name.hex(), mendable=True)
+    try:
+        differing = runs.differing(tx)
+    except _NO_RUN:
+        for (name,) in tx.each("SELECT id FROM run ORDER BY seq"):
+            if not _folds(tx, name.hex()):
+                message = f"run {name.hex()[-8:]}: its events do not make a run; no run was compared with its events"
+                yield Problem(kind="run", message=message, run=name.hex())
+        return
+    for run in differing:
+        yield Problem(kind="run", message=f"run {run[-8:]}: its row is not what its events say", run=run, mendable=True)
 
 
 def mend_runs(tx: Tx) -> None:
-    """Write the rows anew from the events; a run whose events make no run is left as it is."""
-    for (name,) in tx.rows("SELECT id FROM run"):
-        due = _run_by_events(tx, name)
-        if due is not None:
-            tx.run(_WRITE_RUN, {**due, "id": name})
+    """Write the rows anew that are not what their events say."""
+    for run in runs.differing(tx):
+        runs.repair(tx, run, 0)
 
 
 def manifests(tx: Tx) -> Iterator[Problem]:
@@ -193,18 +190,12 @@ def searches(tx: Tx) -> Iterator[Problem]:
         yield Problem(kind="search", message=f"{where} is {one.what}", mendable=True)
 
 
-def _run_by_events(tx: Tx, name: bytes) -> dict[str, Any] | None:
+def _folds(tx: Tx, run: Id) -> bool:
     try:
-        state = fold(log.of_run(tx, name.hex()))
-    except (AssertionError, KeyError, msgspec.MsgspecError):
-        return None
-    return {
-        "status": status_of(state),
-        "turns": state.turns,
-        **msgspec.structs.asdict(state.usage),
-        "manifest": state.manifest,
-        "takeover": state.takeover,
-    }
+        runs.rebuilt(tx, run)
+    except _NO_RUN:
+        return False
+    return True
 
 
 def _attached(parts: str) -> set[str]:

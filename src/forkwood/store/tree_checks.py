@@ -5,21 +5,17 @@ The rows are read one by one, so that a store larger than memory can be asked. N
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from forkwood import wire
-from forkwood.domain import digest
 from forkwood.domain.message import Part, calls_of, results_of
 from forkwood.domain.tree import Spot
-from forkwood.store import append, conversations, walk
+from forkwood.store import append, conversations, digests, walk
 from forkwood.store.db import Tx
 from forkwood.store.problem import Problem
-
-_ENTRIES_AT_ONCE = 1_000
 
 _PLACES = """SELECT n.seq, n.id, n.at_node, n.at_cut, n.own, n.length, n.conversation, p.seq, p.own, p.length,
     p.conversation
@@ -138,30 +134,11 @@ def mend_heads(tx: Tx) -> None:
         conversations.move_head(tx, seq, spot, 0)
 
 
-def digests(tx: Tx) -> Iterator[Problem]:
+def kept_digests(tx: Tx) -> Iterator[Problem]:
     """Every digest that was kept is the digest of its path, folded anew from the first entry."""
-    for node, cut, path, match in tx.each("SELECT node, cut, path, match FROM digest ORDER BY node, cut"):
-        name = tx.value("SELECT id FROM node WHERE seq = ? AND own > ?", (node, cut))
-        due = None if name is None else folded(tx, Spot(node, cut))
-        if due is None or (due.path, due.match) != (path, match):
-            message = f"the digest kept for the path at node #{node}, cut {cut}, is not that of its entries"
-            yield Problem(kind="digest", message=message, node=name and name.hex(), mendable=True)
-
-
-def mend_digests(tx: Tx) -> None:
-    """Forget all digests: each is computed when next asked for."""
-    tx.run("DELETE FROM digest")
-
-
-def folded(tx: Tx, spot: Spot) -> digest.Digests:
-    """The digests of a path, from its first entry on, a thousand entries in memory at a time."""
-    done, whole, so_far = 0, walk.size(tx, spot), digest.Digests()
-    while done < whole:
-        count = min(_ENTRIES_AT_ONCE, whole - done)
-        for _, _, role, said, *_ in walk.messages(tx, walk.prefix(tx, spot, done + count), count):
-            so_far = digest.fold(so_far, role, None if said == walk.EMPTY_PARTS else json.loads(said))
-        done += count
-    return so_far
+    for spot in digests.wrong(tx):
+        message = f"the digest kept for the path at node #{spot.node}, cut {spot.cut}, is not that of its entries"
+        yield Problem(kind="digest", message=message, mendable=True)
 
 
 def _hangs_well(tx: Tx, home: int, at: int, cut: int) -> bool:

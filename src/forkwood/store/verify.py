@@ -11,7 +11,7 @@ import apsw
 from msgspec import Struct
 
 from forkwood.domain.run import ACTIVE
-from forkwood.store import book_checks, search, tree_checks
+from forkwood.store import book_checks, digests, search, tree_checks
 from forkwood.store.db import Store, Tx
 from forkwood.store.problem import Problem, bounded
 
@@ -33,10 +33,10 @@ CHECKS: tuple[Check, ...] = (
     Check(tree_checks.parts),
     Check(tree_checks.groups),
     Check(tree_checks.heads, tree_checks.mend_heads),
-    Check(tree_checks.digests, tree_checks.mend_digests),
+    Check(tree_checks.kept_digests, digests.forget),
     Check(book_checks.events),
     Check(book_checks.counts, book_checks.mend_counts),
-    Check(book_checks.runs, book_checks.mend_runs),
+    Check(book_checks.run_rows, book_checks.mend_runs),
     Check(book_checks.manifests),
     Check(book_checks.blobs),
     Check(book_checks.searches, search.rebuild),
