@@ -68,19 +68,13 @@ def test_every_compatible_server_is_read(item: dict[str, Any], offer: Offer) -> 
     assert listing.openai({"object": "list", "data": [item]}) == (offer,)
 
 
-def test_anthropic_is_read_page_by_page() -> None:
-    page = {
-        "data": [{"id": "claude-x", "created_at": "1970-01-01T00:01:40Z", "max_input_tokens": 200_000}],
-        "has_more": True,
-        "last_id": "claude-x",
-    }
-    assert listing.anthropic(page) == (Offer(model="claude-x", created=100.0, context=200_000, tools=True),)
-    assert listing.next_page(page) == "claude-x"
-    assert listing.next_page({**page, "has_more": False}) is None
+def test_anthropic_is_read() -> None:
+    answer = {"data": [{"id": "claude-x", "created_at": "1970-01-01T00:01:40Z", "max_input_tokens": 200_000}]}
+    assert listing.anthropic(answer) == (Offer(model="claude-x", created=100.0, context=200_000, tools=True),)
 
 
-def test_google_is_read_page_by_page() -> None:
-    page = {
+def test_google_is_read() -> None:
+    answer = {
         "models": [
             {
                 "name": "models/gemini-x",
@@ -89,14 +83,12 @@ def test_google_is_read_page_by_page() -> None:
                 "supportedGenerationMethods": ["generateContent", "countTokens"],
             },
             {"name": "models/embed", "supportedGenerationMethods": ["embedContent"]},
-        ],
-        "nextPageToken": "t",
+        ]
     }
-    assert listing.google(page) == (
+    assert listing.google(answer) == (
         Offer(model="gemini-x", context=1_048_576, thinking=True),
         Offer(model="embed", replies=False),
     )
-    assert listing.next_page(page) == "t"
 
 
 def test_ollama_is_read_from_three_answers() -> None:
@@ -175,7 +167,6 @@ READERS: list[Callable[[Any], Any]] = [
     listing.lmstudio,
     listing.is_vllm,
     listing.is_llamacpp,
-    listing.next_page,
     lambda value: listing.ollama_shown(Offer(model="m"), value),
     lambda value: listing.ollama_loaded((Offer(model="m"),), value),
     lambda value: listing.llamacpp((Offer(model="m"),), value),

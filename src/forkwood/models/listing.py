@@ -137,12 +137,6 @@ def is_vllm(value: Any) -> bool:
     return any(item.get("owned_by") == "vllm" for item in _items(_at(value, "data")))
 
 
-def next_page(value: Any) -> str | None:
-    """What follows the list VALUE: the token or id to ask on with, or None at its end."""
-    token = _at(value, "nextPageToken") or (_at(value, "last_id") if _at(value, "has_more") is True else None)
-    return token if isinstance(token, str) and token else None
-
-
 def _openai(item: dict[str, Any]) -> Offer:
     sees = _words(_at(item, "architecture", "input_modalities"))
     says = _words(_at(item, "architecture", "output_modalities"))
