@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from forkwood.domain.act import Who
 from forkwood.domain.ids import Id, make_id
@@ -41,3 +42,17 @@ class House:
     def new_id(self) -> Id:
         """A fresh name for something made now."""
         return make_id(self.clock(), self.chance(10))
+
+    def known_model(self, name: str) -> str:
+        """NAME as it is kept, if it can be a model's name; a script's path is made absolute. Raises Misused."""
+        from forkwood.models import names  # noqa: PLC0415  (only verbs that start a run need it)
+
+        return names.settled(name, str(Path.cwd()))
+
+    def default_model(self) -> str:
+        """The model that answers where nobody chose one."""
+        return self.known_model(self.settings.model or "embedded:smollm2")
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self.store.close()
