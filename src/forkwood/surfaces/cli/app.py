@@ -8,7 +8,6 @@ from importlib import import_module
 import click
 from msgspec import Struct
 
-from forkwood.domain.errors import ForkwoodError
 from forkwood.surfaces.cli import failures
 from forkwood.surfaces.cli.desk import Desk
 from forkwood.surfaces.cli.options import wants_json
@@ -125,17 +124,12 @@ def forkwood(ctx: click.Context, *, version: bool, as_json: bool) -> None:
 
 def carry_out(arguments: Sequence[str], desk: Desk) -> int:
     """Carry out one command line, telling whatever goes wrong; its exit code."""
-    as_json = wants_json(arguments)
-    terminal = desk.terminal
-    try:
-        code = forkwood.main(args=list(arguments), prog_name="forkwood", standalone_mode=False, obj=desk)
-    except click.ClickException as error:
-        return failures.tell(failures.misused(error), terminal, as_json=as_json)
-    except ForkwoodError as error:
-        return failures.tell(error, terminal, as_json=as_json)
-    except (KeyboardInterrupt, click.Abort):
-        return failures.interrupted(terminal, as_json=as_json)
-    return code if isinstance(code, int) else failures.DONE
+    return failures.told(desk.terminal, lambda: _main(arguments, desk), as_json=wants_json(arguments))
+
+
+def _main(arguments: Sequence[str], desk: Desk) -> int:
+    code = forkwood.main(args=list(arguments), prog_name="forkwood", standalone_mode=False, obj=desk)
+    return code if isinstance(code, int) else 0
 
 
 def _say_version(desk: Desk, *, as_json: bool) -> None:

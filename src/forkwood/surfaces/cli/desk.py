@@ -54,6 +54,8 @@ class Call:
     def __init__(self, desk: Desk, *, conversation: str | None, key: str | None, as_json: bool) -> None:
         self.desk = desk
         self.terminal = desk.terminal
+        self.named = conversation
+        """The conversation that the command names itself: where none is named, lists are of all."""
         self.conversation = conversation if conversation is not None else desk.conversation
         self.key = key
         self.as_json = as_json

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
 
@@ -19,7 +20,7 @@ from forkwood.domain.errors import (
 from forkwood.surfaces.cli.screen_text import visible
 from forkwood.surfaces.cli.terminal import Terminal, error_line
 
-DONE = 0
+T = TypeVar("T")
 INTERRUPTED = 130
 EXIT_CODES: dict[type[ForkwoodError], int] = {
     ProviderFailed: 1,
@@ -69,7 +70,19 @@ def misused(error: click.ClickException) -> Misused:
     return Misused(error.format_message().rstrip("."), hint=f"{where} --help")
 
 
-def interrupted(terminal: Terminal, *, as_json: bool) -> int:
+def told(terminal: Terminal, do: Callable[[], T], *, as_json: bool = False) -> T | int:
+    """What DO gives; where it fails in a way a person can act on, the exit code, having told them."""
+    try:
+        return do()
+    except click.ClickException as error:
+        return tell(misused(error), terminal, as_json=as_json)
+    except ForkwoodError as error:
+        return tell(error, terminal, as_json=as_json)
+    except (KeyboardInterrupt, click.Abort):
+        return _interrupted(terminal, as_json=as_json)
+
+
+def _interrupted(terminal: Terminal, *, as_json: bool) -> int:
     """Ctrl-C where no run was at work."""
     if as_json:
         terminal.line(error_line({"kind": "interrupted", "message": "interrupted", "hint": ""}))

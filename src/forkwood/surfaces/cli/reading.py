@@ -100,7 +100,7 @@ def log(call: Call, *, after: int) -> None:
     from forkwood.surfaces.cli.show_lists import event_line
 
     inks = call.terminal.pen.inks
-    for event in call.runtime.log(conversation=call.conversation, after=after):
+    for event in call.runtime.log(conversation=call.named, after=after):
         call.give(event, partial(event_line, event, inks))
 
 
@@ -117,7 +117,7 @@ def search(call: Call, *, words: tuple[str, ...], role: str | None, limit: int, 
 
     with waiting("Searching", call.terminal):
         found = call.runtime.search(
-            " ".join(words), conversation=call.conversation, role=role, limit=limit, substring=substring, raw=fts
+            " ".join(words), conversation=call.named, role=role, limit=limit, substring=substring, raw=fts
         )
     if found.note:
         call.terminal.note(found.note)
@@ -129,7 +129,7 @@ def trash(call: Call) -> None:
     """List what is hidden: conversations, and messages. Without -c: of all conversations."""
     from forkwood.surfaces.cli.show_lists import draw_trash
 
-    found = call.runtime.trash(conversation=call.conversation)
+    found = call.runtime.trash(conversation=call.named)
     call.give(
         (*found.conversations, *found.nodes), lambda: draw_trash(found, call.terminal.pen, call.terminal.now_ms())
     )

@@ -99,7 +99,7 @@ def redo(call: Call) -> None:
 def purge(call: Call, *, names: tuple[str, ...], yes: bool, everywhere: bool) -> None:
     """Destroy messages or conversations with every version of them, for good. The one command that does."""
     if not yes:
-        _asked(call, names)
+        _asked(call, names, everywhere=everywhere)
     report = call.runtime.purge(names, conversation=call.conversation, everywhere=everywhere, key=call.key)
     call.give(report, lambda: _purged(report))
 
@@ -119,25 +119,31 @@ def _touched(touched: Touched, name: str) -> str:
     return f"{what} {state}{already}. {reach_words(touched.affects)}\n{back}"
 
 
-def _asked(call: Call, names: tuple[str, ...]) -> None:
+def _asked(call: Call, names: tuple[str, ...], *, everywhere: bool) -> None:
     """Ask a person for their yes. Raises Refused where nobody can be asked, or they say no."""
     from forkwood.domain.errors import Refused
 
-    question = f"Destroy {', '.join(names)} with every version, for good?"
+    going = call.runtime.purge_preview(names, conversation=call.conversation, everywhere=everywhere)
+    question = f"Destroy {_amounts(going)} with every version, for good?"
     if not call.terminal.is_conversation:
         raise Refused(f"{question} Nobody is here to be asked", hint="say --yes, or hide it, which can be taken back")
+    call.terminal.note(reach_words(going.affects))
     if not click.confirm(question, err=True):
         raise Refused("Nothing was destroyed", hint="hide takes a message out of sight and can be taken back")
 
 
-def _purged(report: PurgeReport) -> str:
-    gone = [count_of(len(report.nodes), "message")]
+def _amounts(report: PurgeReport) -> str:
+    amounts = [count_of(len(report.nodes), "message")]
     if report.conversations:
-        gone.append(count_of(len(report.conversations), "conversation"))
-    lines = [f"Destroyed: {' and '.join(gone)}. {reach_words(report.affects)}"]
+        amounts.append(count_of(len(report.conversations), "conversation"))
+    return " and ".join(amounts)
+
+
+def _purged(report: PurgeReport) -> str:
+    lines = [f"Destroyed: {_amounts(report)}. {reach_words(report.affects)}"]
     if report.kept:
         kept = ", ".join(map(short, report.kept))
         lines.append(f"Kept, for another conversation carries it: {kept} (--everywhere destroys it there too)")
     if report.out_of_reach:
-        lines.append(f"Out of reach: {', '.join(report.out_of_reach)}.")
+        lines.append(f"Out of reach: {'; '.join(report.out_of_reach)}.")
     return "\n".join(lines)

@@ -1,0 +1,146 @@
+"""`forkwood chat`: a conversation line by line, on a terminal with history and completion, or through a pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import assert_never
+
+import click
+
+from forkwood.domain import limits
+from forkwood.domain.errors import ForkwoodError, NotFound
+from forkwood.domain.ids import ending
+from forkwood.surfaces.cli import failures
+from forkwood.surfaces.cli.chat_lines import Help, Leave, Message, Nothing, Verb, read_line
+from forkwood.surfaces.cli.desk import Call, Desk
+from forkwood.surfaces.cli.named import MODEL, PROFILE
+from forkwood.surfaces.cli.options import verb
+from forkwood.surfaces.cli.screen_text import visible_line
+from forkwood.surfaces.cli.terminal import Terminal
+from forkwood.surfaces.cli.typed import read_within, text_from
+
+MOVING = frozenset({"new", "use", "fork"})
+"""Verbs after which another conversation is the current one: the chat goes along."""
+
+
+@verb("chat")
+@click.option("--new", "anew", is_flag=True, help="Begin a conversation, rather than going on with the current one.")
+@click.option("--model", type=MODEL, metavar="M", help="Who answers, from here on.")
+@click.option("--profile", type=PROFILE, metavar="P", help="Begin a conversation as this profile says.")
+def chat(call: Call, *, anew: bool, model: str | None, profile: str | None) -> int:
+    """Talk, line by line. A line that begins with / is a command; /help lists them, Ctrl-D leaves."""
+    desk = call.desk
+    desk.conversation = _place_to_talk(call, anew=anew, model=model, profile=profile)
+    _greet(desk)
+    return talk(desk, lines_of(desk))
+
+
+def talk(desk: Desk, lines: Iterator[str]) -> int:
+    """Do what each of LINES means, until they end or one leaves; the exit code of the last that did anything."""
+    code = 0
+    for line in lines:
+        done = failures.told(desk.terminal, partial(_do, desk, line))
+        if done is None:
+            break
+        code = done
+    return 0 if desk.terminal.is_conversation else code
+
+
+def _do(desk: Desk, line: str) -> int | None:
+    """Do what LINE means; its exit code, None to leave."""
+    from forkwood.surfaces.cli.app import carry_out, forkwood
+
+    match read_line(line, forkwood):
+        case Nothing():
+            return 0
+        case Leave():
+            return None
+        case Help():
+            desk.terminal.say(help_text())
+            return 0
+        case Message(text=text):
+            return _say(desk, text)
+        case Verb(arguments=arguments):
+            code = carry_out(arguments, desk)
+            if arguments[0] in MOVING and code == 0:
+                desk.conversation = desk.runtime.conversation().id
+            return code
+        case meaning:
+            assert_never(meaning)
+
+
+def _say(desk: Desk, text: str) -> int:
+    from forkwood.surfaces.cli.hearing import hear
+
+    call = Call(desk, conversation=None, key=None, as_json=False)
+    started = desk.runtime.send(text, conversation=desk.conversation)
+    code = hear(call, started)
+    if desk.terminal.is_conversation:
+        inks = desk.terminal.pen.inks
+        desk.terminal.note(inks.dim(f"to {ending(started.node.id)}; @ is the reply") + "\n")
+    return code
+
+
+def help_text() -> str:
+    """Every verb with its summary, and how to type here."""
+    from forkwood.surfaces.cli.app import SECTIONS
+    from forkwood.surfaces.cli.chat_lines import ALIASES, ELSEWHERE
+
+    lines = ["What you type goes to the model. Alt+Enter begins a new line, Ctrl-C ends a reply, Ctrl-D leaves.", ""]
+    for title, section in SECTIONS.items():
+        lines.append(title)
+        lines += [f"  /{listed.name:<11} {listed.summary}" for listed in section if listed.name not in ELSEWHERE]
+    lines.append("Short forms")
+    lines += [f"  /{name:<11} /{' '.join(whole)}" for name, whole in ALIASES.items()]
+    lines += ["", "/VERB --help says more. A message that begins with a slash takes two: //"]
+    return "\n".join(lines)
+
+
+def lines_of(desk: Desk) -> Iterator[str]:
+    """What is typed, line by line: by a person at a screen, else from standard input."""
+    if desk.terminal.is_conversation:
+        from forkwood.surfaces.cli.chat_input import typed_lines
+
+        return typed_lines(desk)
+    return piped_lines(desk.terminal)
+
+
+def piped_lines(terminal: Terminal) -> Iterator[str]:
+    """The lines of standard input. One that is no text or too long is told and left out."""
+    while line := terminal.bytes_in.readline(limits.message_bytes_max + 2):
+        try:
+            yield text_from(_whole(line, terminal), "the line")
+        except ForkwoodError as error:
+            failures.tell(error, terminal, as_json=False)
+
+
+def _whole(line: bytes, terminal: Terminal) -> bytes:
+    """LINE, if it ended within bounds; the rest of a longer one is read and counted."""
+    if line.endswith(b"\n") or len(line) <= limits.message_bytes_max:
+        return line
+    return read_within(terminal.bytes_in, 0)
+
+
+def _place_to_talk(call: Call, *, anew: bool, model: str | None, profile: str | None) -> str:
+    runtime = call.runtime
+    if call.conversation is not None:
+        here = runtime.use(call.conversation)
+    elif anew or profile is not None:
+        return runtime.new(model=model, profile=profile).id
+    else:
+        try:
+            here = runtime.conversation()
+        except NotFound:
+            return runtime.new(model=model).id
+    if model is not None:
+        runtime.set("model", model, conversation=here.id)
+    return here.id
+
+
+def _greet(desk: Desk) -> None:
+    """Say who answers and why, where one is, and how to change either."""
+    here = desk.runtime.conversation(desk.conversation)
+    title = f"  {visible_line(here.title)}" if here.title else ""
+    desk.terminal.note(f"Conversation {ending(here.id)}{title}")
+    desk.terminal.note(model_words(desk.runtime.answering(conversation=here.id)))

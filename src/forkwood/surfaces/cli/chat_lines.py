@@ -1,0 +1,97 @@
+"""What a line typed into a chat means: a message, or `/verb` and its words as the command of that name takes them."""
+
+from __future__ import annotations
+
+import shlex
+
+import click
+from msgspec import Struct
+
+from forkwood.domain.errors import Misused
+
+FREE_TEXT_AFTER = {"send": 0, "edit": 1, "set": 1}
+"""Verbs whose last word is the rest of the line as it stands, and how many words come before it."""
+ALIASES = {"model": ("set", "model"), "title": ("set", "title"), "system": ("set", "system")}
+LEAVING = frozenset({"quit", "exit", "q"})
+ELSEWHERE = frozenset({"chat", "completion"})
+"""Commands that make no sense inside a chat."""
+
+
+class Message(Struct, frozen=True):
+    """Words for the model."""
+
+    text: str
+
+
+class Verb(Struct, frozen=True):
+    """A command of the program, as a command line has it."""
+
+    arguments: tuple[str, ...]
+
+
+class Help(Struct, frozen=True):
+    """What can be typed here."""
+
+
+class Leave(Struct, frozen=True):
+    """The end."""
+
+
+class Nothing(Struct, frozen=True):
+    """A blank line."""
+
+
+Line = Message | Verb | Help | Leave | Nothing
+
+
+def read_line(line: str, commands: click.Group) -> Line:
+    """What LINE means. Two slashes at the start are one slash of a message. Raises Misused for an unknown verb."""
+    if not line.strip():
+        return Nothing()
+    if line.startswith("//"):
+        return Message(line[1:])
+    if not line.startswith("/"):
+        return Message(line)
+    name, _, rest = line[1:].strip().partition(" ")
+    if name in {"help", "?", ""} and not rest:
+        return Help()
+    if name in LEAVING:
+        return Leave()
+    first, *more = ALIASES.get(name, (name,))
+    command = None if first in ELSEWHERE else commands.get_command(click.Context(commands), first)
+    if command is None:
+        raise Misused(f"There is no verb /{name}", hint="/help lists them; a message that begins with / takes two: //")
+    return Verb((first, *more, *_words(command, rest.strip(), FREE_TEXT_AFTER.get(first, -1) - len(more))))
+
+
+def _words(command: click.Command, rest: str, before_text: int) -> tuple[str, ...]:
+    """REST as words; from BEFORE_TEXT on, so many words and any options, then all that is left as one."""
+    if before_text < 0:
+        return _split(rest)
+    taken: list[str] = []
+    while rest:
+        word, _, tail = rest.partition(" ")
+        option = _option(command, word)
+        if option is None and before_text == 0:
+            return (*taken, "--", rest)
+        before_text -= option is None
+        taken.append(word)
+        rest = tail.lstrip()
+        if option is not None and not option.is_flag and "=" not in word:
+            value, _, tail = rest.partition(" ")
+            taken.append(value)
+            rest = tail.lstrip()
+    return tuple(taken)
+
+
+def _split(rest: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(rest))
+    except ValueError:
+        raise Misused("A quotation mark is not closed", hint="close it, or put a backslash before it") from None
+
+
+def _option(command: click.Command, word: str) -> click.Option | None:
+    name = word.partition("=")[0]
+    options = (param for param in command.params if isinstance(param, click.Option))
+    return next((option for option in options if name in option.opts), None)

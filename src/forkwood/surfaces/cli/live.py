@@ -1,0 +1,107 @@
+"""Replies as they come: runs are driven here until they rest, each thing seen is shown, and Ctrl-C ends them."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+from forkwood.domain.ids import Id
+from forkwood.domain.watch import EventSeen, Result, Seen
+from forkwood.surfaces.cli.failures import EXIT_CODES_BY_KIND, INTERRUPTED
+from forkwood.surfaces.cli.screen_text import visible_line
+from forkwood.surfaces.cli.terminal import Terminal
+from forkwood.surfaces.cli.waiting import waiting
+
+if TYPE_CHECKING:
+    from forkwood.runtime import Runtime
+
+WORST_FIRST = (7, 6, 1, 5, INTERRUPTED, 0)
+"""Which exit code counts where several runs have several."""
+CODES = {"done": 0, "queued": 0, "running": 0, "waiting": 5, "failed": 1, "cancelled": INTERRUPTED}
+
+
+class View(Protocol):
+    """What shows a reply that comes."""
+
+    def see(self, seen: Seen) -> bool:
+        """Show it; whether there was anything to show."""
+        ...
+
+    def close(self) -> None:
+        """Nothing more comes."""
+        ...
+
+
+def follow(runtime: Runtime, runs: Sequence[Id], view: View, terminal: Terminal) -> tuple[list[Result], int]:
+    """Drive RUNS to their rest, showing what comes; their results and the exit code.
+
+    The first Ctrl-C cancels them and what came is kept; a second one leaves at once.
+    """
+    results: list[Result] = []
+    interrupted = False
+
+    def stop() -> None:
+        nonlocal interrupted
+        if interrupted:
+            raise KeyboardInterrupt
+        interrupted = True
+        for run in runs:
+            runtime.cancel(run)
+
+    async def watch() -> None:
+        with ExitStack() as until_first, on_interrupt(stop):
+            until_first.enter_context(waiting("Waiting for the model", terminal))
+            async for seen in runtime.drive(runs):
+                if view.see(seen):
+                    until_first.close()
+                if isinstance(seen, Result):
+                    results.append(seen)
+
+    try:
+        asyncio.run(watch())
+    finally:
+        view.close()
+    return results, INTERRUPTED if interrupted else exit_code(results)
+
+
+def exit_code(results: Sequence[Result]) -> int:
+    """The exit code of runs that rest: the first of 7, 6, 1, 5 that one has; 130 where one was cancelled; else 0."""
+    codes = {_code(result) for result in results}
+    return next((code for code in WORST_FIRST if code in codes), 0)
+
+
+def _code(result: Result) -> int:
+    if result.status == "failed" and result.error:
+        kind = EXIT_CODES_BY_KIND.get(str(result.error.get("kind")), 1)
+        return kind if kind in {6, 7} else 1
+    return CODES[result.status]
+
+
+@contextmanager
+def on_interrupt(stop: Callable[[], None]) -> Iterator[None]:
+    """While the body runs in an event loop, Ctrl-C calls STOP instead of tearing the loop down."""
+    loop = asyncio.get_running_loop()
+    try:
+        loop.add_signal_handler(signal.SIGINT, stop)
+    except (NotImplementedError, ValueError, RuntimeError):  # no such signals here, or not the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+
+
+def note_try(seen: Seen, terminal: Terminal) -> None:
+    """Say that a try failed and what happens now: waiting is explained."""
+    if not isinstance(seen, EventSeen) or seen.kind != "try.failed":
+        return
+    wait = seen.payload.get("wait_ms")
+    message = visible_line(str(seen.payload.get("message", "")))
+    if seen.payload.get("next_key"):
+        terminal.note(f"{message}: trying the next key")
+    elif wait is not None:
+        terminal.note(f"{message}: trying again in {wait / 1000:.1f} s")

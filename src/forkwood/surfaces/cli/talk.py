@@ -1,0 +1,126 @@
+"""Commands that talk to models: send, edit, retry, resume; and the runs they start: runs, cancel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from forkwood.domain.ids import ending
+from forkwood.domain.response import Started
+from forkwood.surfaces.cli.desk import Call
+from forkwood.surfaces.cli.named import NODE, RUN, WORDS
+from forkwood.surfaces.cli.options import MODELS, NO_RUN, ON, verb
+from forkwood.surfaces.cli.show_lists import draw_runs, run_line
+from forkwood.surfaces.cli.typed import edited, text_of
+
+if TYPE_CHECKING:
+    from forkwood.domain.message import Role
+
+
+@verb("send", key=True)
+@click.argument("text", type=WORDS)
+@click.option("--at", type=NODE, metavar="NODE", help="Behind this message; else behind the head.")
+@click.option("--role", type=click.Choice(["user", "assistant"]), default="user", help="Whose words they are.")
+@MODELS
+@click.option(
+    "--attach", type=click.Path(path_type=Path), multiple=True, metavar="FILE", help="A file that goes along."
+)
+@NO_RUN
+def send(
+    call: Call,
+    *,
+    text: str,
+    at: str | None,
+    role: Role,
+    models: tuple[str, ...],
+    attach: tuple[Path, ...],
+    no_run: bool,
+) -> int:
+    """Say TEXT (- reads standard input) and hear the reply; with several --model, one reply each."""
+    started = call.runtime.send(
+        text_of(text, call.terminal),
+        conversation=call.conversation,
+        at=at,
+        role=role,
+        models=models,
+        attach=attach,
+        run=not no_run,
+        key=call.key,
+    )
+    return answered(call, started, f"Kept as {ending(started.node.id)}.")
+
+
+@verb("edit", key=True)
+@click.argument("node", type=NODE)
+@click.argument("text", type=WORDS, required=False)
+@click.option("--keep", is_flag=True, help="Carry what followed behind the new version; nobody answers then.")
+@ON
+@NO_RUN
+def edit(call: Call, *, node: str, text: str | None, keep: bool, on: str | None, no_run: bool) -> int:
+    """Say NODE anew, beside the old version, which stays with all that followed it.
+
+    TEXT - reads standard input; without TEXT your editor opens.
+    """
+    said = edited(_words_of(call, node), call.terminal) if text is None else text_of(text, call.terminal)
+    started = call.runtime.edit(
+        node, said, conversation=call.conversation, keep=keep, on=on, run=not no_run, key=call.key
+    )
+    return answered(call, started, edit_words(started))
+
+
+@verb("retry", key=True)
+@click.argument("node", type=NODE)
+@MODELS
+def retry(call: Call, *, node: str, models: tuple[str, ...]) -> int:
+    """Get another reply in NODE's place; for a message of yours, a reply to it. What is there stays."""
+    started = call.runtime.retry(node, conversation=call.conversation, models=models, key=call.key)
+    return answered(call, started, "")
+
+
+@verb("resume", conversation=False, key=True)
+@click.argument("run", type=RUN)
+def resume(call: Call, *, run: str) -> int:
+    """Drive a run that nobody drives, or let one that failed, was cancelled or broke off go on from its tip."""
+    return answered(call, call.runtime.resume(run, key=call.key), "")
+
+
+@verb("runs")
+def runs(call: Call) -> None:
+    """List the runs, newest first. Without -c: of all conversations."""
+    found = call.runtime.runs(conversation=call.named)
+    call.give(found, lambda: draw_runs(found, call.terminal.pen.inks))
+
+
+@verb("cancel", conversation=False, key=True)
+@click.argument("run", type=RUN)
+def cancel(call: Call, *, run: str) -> None:
+    """End a run, from whichever process. What came of its reply is kept, marked partial."""
+    ended = call.runtime.cancel(run, key=call.key)
+    call.give(ended, lambda: run_line(ended, call.terminal.pen.inks))
+
+
+def answered(call: Call, started: Started, said: str) -> int:
+    """Say what was done, and hear the runs it started to their end; the exit code."""
+    from forkwood.surfaces.cli.hearing import hear
+
+    if started.runs:
+        call.remark(said if started.replaced else "")
+        return hear(call, started)
+    call.give(started.node, lambda: said)
+    return 0
+
+
+def edit_words(started: Started) -> str:
+    """Which version an edit replaced, what became of what followed, and how to get back."""
+    old, new = ending(started.replaced or ""), ending(started.node.id)
+    carried = f" What followed is carried ({ending(started.kept)})." if started.kept else ""
+    return (
+        f"{new} is a new version of {old}, which stays as it was.{carried}\n"
+        f"Back to it: forkwood switch {old}. All versions: forkwood history {new}"
+    )
+
+
+def _words_of(call: Call, node: str) -> str:
+    return call.runtime.show(node, conversation=call.conversation).node.text

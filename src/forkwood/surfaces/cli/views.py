@@ -1,0 +1,104 @@
+"""The ways a reply that comes is shown: JSON lines, plain text, Markdown on a screen, several replies one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from forkwood.domain.ids import Id, ending
+from forkwood.domain.watch import DeltaSeen, EventSeen, Result, Seen
+from forkwood.surfaces.cli.live import View, note_try
+from forkwood.surfaces.cli.screen_text import visible, visible_line
+from forkwood.surfaces.cli.terminal import Terminal
+
+
+class JsonLines:
+    """Everything that is seen, as it is."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self.terminal = terminal
+
+    def see(self, seen: Seen) -> bool:
+        """Write it as one line."""
+        self.terminal.json(seen)
+        return True
+
+    def close(self) -> None:
+        """Nothing is left to say."""
+
+
+class PlainReply:
+    """One reply as plain text while it comes. What was missed follows when the whole is known."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self.terminal = terminal
+        self.shown = ""
+        self.part = -1
+
+    def see(self, seen: Seen) -> bool:
+        """Write what is new of the text."""
+        match seen:
+            case DeltaSeen(part="text"):
+                return self._add(seen)
+            case EventSeen(kind="turn.started"):
+                self._end_line()
+            case Result():
+                self._finish(seen.text)
+                return True
+            case _:
+                note_try(seen, self.terminal)
+        return False
+
+    def close(self) -> None:
+        """End the line that was begun."""
+        self._end_line()
+
+    def _add(self, delta: DeltaSeen) -> bool:
+        text = delta.text if self.part in {-1, delta.index} else f"\n\n{delta.text}"
+        self.part = delta.index
+        self.shown += text
+        self.terminal.put(visible(text))
+        return True
+
+    def _finish(self, text: str) -> None:
+        rest = text[len(self.shown) :] if text.startswith(self.shown) else f"\n{text}"
+        self.shown += rest
+        self.terminal.put(visible(rest))
+
+    def _end_line(self) -> None:
+        if self.shown and not self.shown.endswith("\n"):
+            self.terminal.put("\n")
+        self.shown, self.part = "", -1
+
+
+class RepliesInTurn:
+    """Several replies to one message: each whole when it is there, under the name of its model."""
+
+    def __init__(self, terminal: Terminal, models: Mapping[Id, str]) -> None:
+        self.terminal = terminal
+        self.models = models
+
+    def see(self, seen: Seen) -> bool:
+        """Write a reply that rests."""
+        note_try(seen, self.terminal)
+        if not isinstance(seen, Result):
+            return False
+        model = visible_line(self.models.get(seen.run, ""))
+        name = f"{ending(seen.node)}  " if seen.node else ""
+        self.terminal.say(f"{self.terminal.pen.inks.bold(f'{name}{model}')}\n{visible(seen.text)}\n")
+        return True
+
+    def close(self) -> None:
+        """Nothing is left to say."""
+
+
+def view_for(terminal: Terminal, models: Mapping[Id, str], *, as_json: bool) -> View:
+    """The way to show the replies of MODELS here."""
+    if as_json:
+        return JsonLines(terminal)
+    if len(models) > 1:
+        return RepliesInTurn(terminal, models)
+    if terminal.is_screen and terminal.environ.get("TERM") != "dumb":
+        from forkwood.surfaces.cli.markdown import MarkdownReply
+
+        return MarkdownReply(terminal)
+    return PlainReply(terminal)
