@@ -8,6 +8,7 @@ from forkwood.domain.conversation import Leaf
 from forkwood.domain.errors import Misused
 from forkwood.domain.event import Event
 from forkwood.domain.hit import SearchResponse
+from forkwood.domain.ids import Id
 from forkwood.domain.response import Branch, NodeShown
 from forkwood.domain.run import Run
 from forkwood.domain.tree import Entry, Node, Spot
@@ -56,6 +57,12 @@ class Reading(Verbs):
         """Every version of a message, oldest first."""
         with self.house.store.read() as tx:
             return nodes.versions(tx, naming.node_anywhere(tx, conversation, node))
+
+    def labels(self, *, conversation: str | None = None) -> dict[str, Id]:
+        """The labels of a conversation, each with the node it names."""
+        with self.house.store.read() as tx:
+            named = conversations.labels(tx, naming.conversation(tx, conversation))
+            return {name: nodes.row(tx, seq).id for name, seq in named.items()}
 
     def log(self, *, conversation: str | None = None, after: int = 0) -> Iterator[Event]:
         """The events above AFTER, oldest first, of one conversation or (None) of all. Read a stretch at a time."""
