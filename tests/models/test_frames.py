@@ -1,0 +1,107 @@
+"""Every dialect reads its streams alike however they are cut: at every byte, in single bytes, at random."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forkwood.domain.message import Text
+from forkwood.domain.model import Reply
+from forkwood.models.sse import SseEvent
+from tests.models.recorded import CHAT_TEXT, RECORDED, Recorded, chunk, decoded, decoder, events, said
+from tests.replay import pieces
+
+ALL = pytest.mark.parametrize("recorded", RECORDED, ids=lambda recorded: recorded.name)
+
+
+def expect(recorded: Recorded, *chunks: bytes) -> Reply:
+    deltas, reply = decoded(decoder(recorded.dialect, model=recorded.model), *chunks)
+    assert reply.parts == recorded.parts
+    assert (reply.usage, reply.finish, reply.partial) == (recorded.usage, recorded.finish, recorded.partial)
+    spoken = [part for part in said(deltas) if part[0] != "tool_call"]
+    assert spoken == [
+        ("text" if isinstance(part, Text) else "thinking", part.text)
+        for part in recorded.parts
+        if hasattr(part, "text") and part.text
+    ]
+    return reply
+
+
+@ALL
+def test_a_stream_in_one_piece(recorded: Recorded) -> None:
+    expect(recorded, recorded.body)
+
+
+@ALL
+def test_a_stream_in_single_bytes(recorded: Recorded) -> None:
+    expect(recorded, *pieces(recorded.body, range(len(recorded.body))))
+
+
+@ALL
+def test_a_stream_cut_in_two_at_every_byte(recorded: Recorded) -> None:
+    for cut in range(1, len(recorded.body)):
+        expect(recorded, recorded.body[:cut], recorded.body[cut:])
+
+
+@ALL
+def test_a_stream_that_ends_at_any_byte_is_never_taken_for_whole_before_its_end(recorded: Recorded) -> None:
+    whole = "".join(text for _, text in said(decoded(decoder(recorded.dialect), recorded.body)[0]))
+    ended = False
+    for cut in range(len(recorded.body)):
+        deltas, reply = decoded(decoder(recorded.dialect), recorded.body[:cut])
+        came = "".join(text for _, text in said(deltas))
+        assert not ended or reply.partial is None or recorded.partial
+        ended = reply.partial is None
+        assert ended or reply.partial in {"cut", "error"}
+        assert not ended or came == whole
+        assert reply.error if reply.partial else reply.error is None
+
+
+@given(recorded=st.sampled_from(RECORDED), cuts=st.sets(st.integers(1, 4_000), max_size=40))
+def test_a_stream_cut_anywhere(recorded: Recorded, cuts: set[int]) -> None:
+    expect(recorded, *pieces(recorded.body, cuts))
+
+
+@ALL
+@pytest.mark.parametrize("newline", [b"\r", b"\r\n"])
+def test_other_line_ends_say_the_same(recorded: Recorded, newline: bytes) -> None:
+    body = b"\xef\xbb\xbf" + recorded.body.replace(b"\r\n", b"\n").replace(b"\n", newline)
+    expect(recorded, *pieces(body, range(0, len(body), 3)))
+
+
+def test_an_unreadable_frame_is_told_and_the_rest_is_read() -> None:
+    _, reply = decoded(decoder("chat"), events(chunk(content="a"), "not json", "[1]", chunk("stop", content="b")))
+    assert reply.parts == (Text(text="ab"),)
+    assert reply.partial is None
+    assert reply.notices == (
+        "A frame of the stream could not be read: not json",
+        "Frames of the stream that could not be read: 2",
+    )
+
+
+def test_an_error_event_in_plain_words_is_a_failure() -> None:
+    _, reply = decoded(decoder("chat"), events(chunk(content="a")), b"event: error\ndata: out of memory\n\n")
+    assert (reply.partial, reply.error) == ("error", "chat reported an error: out of memory")
+
+
+def test_bytes_that_are_no_utf8_are_marked_and_never_crash() -> None:
+    broken = events(chunk(content="a?b"), chunk("stop")).replace(b"?", b"\xff")
+    assert decoded(decoder("chat"), broken)[1].parts == (Text(text="a\ufffdb"),)
+
+
+def test_control_characters_and_infinities_in_a_frame_are_let_through() -> None:
+    body = b'data: {"choices":[{"delta":{"content":"a\x01b"},"logprobs":-Infinity,"finish_reason":"stop"}]}\n\n'
+    assert decoded(decoder("chat"), body)[1].parts == (Text(text="a\x01b"),)
+
+
+def test_a_frame_nested_beyond_reason_is_unreadable() -> None:
+    reading = decoder("chat")
+    reading.feed(SseEvent(data=b"[" * 200_000))
+    assert "could not be read" in reading.finish().notices[0]
+
+
+def test_a_reply_ends_with_done_whatever_follows() -> None:
+    reading = decoder("chat")
+    decoded(reading, CHAT_TEXT.body)
+    assert reading.said.closed
