@@ -114,10 +114,10 @@ def test_what_is_imported_is_declared() -> None:
     project = tomllib.loads(page("pyproject.toml"))["project"]
     wanted = [*project["dependencies"], *project["optional-dependencies"]["embedded"]]
     declared = {re.split(r"[><=]", name)[0] for name in wanted}
-    providers = packages_distributions()
+    providers = {top: {name.replace("_", "-") for name in names} for top, names in packages_distributions().items()}
     tops = {name.split(".")[0] for module in files("src/**/*.py") for _, name in imported(module.tree)}
     foreign = tops - sys.stdlib_module_names - {"forkwood"}
-    assert not {top for top in foreign if not declared & set(providers.get(top, [top]))}, "not in pyproject.toml"
+    assert not {top for top in foreign if not declared & providers.get(top, {top})}, "not in pyproject.toml"
 
 
 def test_the_makefile_has_the_targets_of_the_contract() -> None:

@@ -29,7 +29,7 @@ class Module(Struct, frozen=True, kw_only=True):
 
     @property
     def tree(self) -> ast.Module:
-        return parsed(self.text)
+        return parsed(self.text, self.path)
 
     def at(self, line: int, what: str) -> str:
         return f"{self.path}:{line}: {what}"
@@ -39,8 +39,8 @@ Finder: TypeAlias = Callable[[Module], Iterator[str]]
 
 
 @cache
-def parsed(text: str) -> ast.Module:
-    return ast.parse(text)
+def parsed(text: str, path: str) -> ast.Module:
+    return ast.parse(text, path)
 
 
 @cache
@@ -242,7 +242,7 @@ def swallowed(module: Module) -> Iterator[str]:
 
 # Spelled so that they do not find themselves: this file is searched too.
 UNFINISHED = re.compile(
-    r"\b(T[O]DO|F[I]XME|X[X]X|H[A]CK|N[o]tImplementedError)\b|pragma[:] no cover|type[:] ignore(?!\[)"
+    r"\b(T[O]DO|F[I]XME|X[X]X|H[A]CK)\b|raise N[o]tImplementedError|pragma[:] no cover|type[:] ignore(?!\[)"
 )
 SLEEPING = re.compile(r"(pytest\.)?mark\.(skip|skipif|xfail)|pytest\.(skip|xfail|importorskip)|time\.sleep")
 ELSEWHERE = re.compile(
