@@ -1,6 +1,6 @@
 # Everything one does with this checkout. All of it stays inside the folder; `make help` says what there is.
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format-check lint types floors bench soak format lock
+.PHONY: help setup run test check format-check lint types floors bench soak format rooms lock
 
 PYTEST = .venv/bin/pytest -n auto --maxprocesses 8 --dist loadfile
 
@@ -40,6 +40,9 @@ soak: setup ## the tests with fifty times the examples, for an hour nobody waits
 format: setup ## write the house's format
 	.venv/bin/ruff format
 	.venv/bin/ruff check --fix
+
+rooms: setup ## write the list of modules in ARCHITECTURE.md from what they say of themselves
+	.venv/bin/python scripts/rooms.py
 
 lock: ## pin all dependencies anew (needs uv)
 	sh scripts/lock

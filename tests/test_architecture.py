@@ -54,8 +54,8 @@ def is_room(module: Module) -> bool:
 def test_architecture_names_each_module_once_and_no_other() -> None:
     there = {module.path.removeprefix("src/forkwood/") for module in files("src/forkwood/**/*.py") if is_room(module)}
     named = modules_named(page("ARCHITECTURE.md"))
-    assert not there - named.keys(), f"not named: {sorted(there - named.keys())}"
-    assert not named.keys() - there, f"named, but not there: {sorted(named.keys() - there)}"
+    assert not there - named.keys(), f"make rooms: {sorted(there - named.keys())} not named"
+    assert not named.keys() - there, f"make rooms: {sorted(named.keys() - there)} named, but not there"
     assert not {name for name, times in named.items() if times > 1}, "named more than once"
 
 

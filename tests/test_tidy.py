@@ -11,7 +11,7 @@ from msgspec import Struct
 from tests import tidy
 from tests.tidy import Finder, Module, files
 
-PYTHON = ("src/**/*.py", "tests/**/*.py", "benchmarks/**/*.py")
+PYTHON = ("src/**/*.py", "tests/**/*.py", "benchmarks/**/*.py", "scripts/*.py")
 SOURCE = ("src/**/*.py",)
 TESTS = ("tests/**/*.py",)
 LOCKS = ("requirements.lock", "benchmarks/requirements.lock")
