@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from forkwood.domain import limits
 from forkwood.domain.errors import LimitExceeded, Misused
@@ -44,12 +45,18 @@ def asked(words: Sequence[str]) -> tuple[Word, ...]:
     return tuple(_word(word) for word in said if word)
 
 
-def beginnings(words: Iterable[Word]) -> tuple[Word, ...] | None:
-    """WORDS as beginnings of longer ones, or None where none can be one. One final `*` says no more than that."""
-    found = [(word, _beginning(word)) for word in words]
-    if not any(beginning for _, beginning in found):
+def without_stars(words: Sequence[Word]) -> tuple[Word, ...] | None:
+    """WORDS without the final `*` that asks for longer words too, or None where no word has one."""
+    if not any(_is_starred(word) for word in words):
         return None
-    return tuple(beginning or word for word, beginning in found)
+    return tuple(_bare(word) if _is_starred(word) else word for word in words)
+
+
+def beginnings(words: Sequence[Word]) -> tuple[Word, ...] | None:
+    """WORDS as beginnings of longer ones, or None where none can be one."""
+    if not any(_is_beginning(word) for word in words):
+        return None
+    return tuple(replace(_bare(word), begins=True) if _is_beginning(word) else word for word in words)
 
 
 def expression(words: Iterable[Word]) -> str:
@@ -87,14 +94,22 @@ def _word(said: str) -> Word:
     return Word(literal=literal, terms=found, pieces=humps, checked=bool(humps) or found != (literal,))
 
 
-def _beginning(word: Word) -> Word | None:
+def _bare(word: Word) -> Word:
     literal = word.literal.removesuffix("*")
+    return replace(word, literal=literal, checked=bool(word.pieces) or word.terms != (literal,))
+
+
+def _is_starred(word: Word) -> bool:
+    """Whether WORD ends in a letter or digit and a `*`."""
+    return word.literal.endswith("*") and bool(word.terms) and word.literal[:-1].endswith(word.terms[-1])
+
+
+def _is_beginning(word: Word) -> bool:
+    """Whether longer words may begin with WORD: it ends inside one, and is long enough to mean some, or is starred."""
     last = word.terms[-1] if word.terms else ""
-    starred = literal != word.literal
-    if not last or not literal.endswith(last) or is_unspaced(last[-1]) or (len(last) < _BEGINNING_MIN and not starred):
-        return None
-    checked = bool(word.pieces) or word.terms != (literal,)
-    return Word(literal=literal, terms=word.terms, pieces=word.pieces, begins=True, checked=checked)
+    if not last or is_unspaced(last[-1]) or not word.literal.removesuffix("*").endswith(last):
+        return False
+    return len(last) >= _BEGINNING_MIN or _is_starred(word)
 
 
 def _phrases(word: Word) -> str:

@@ -21,11 +21,13 @@ from forkwood.domain.query import (
     holds,
     raw_expression,
     raw_words,
+    without_stars,
     words_of_line,
 )
 from forkwood.domain.snippet import Folded, snippet
 from forkwood.domain.words import fold, indexed, searchable
 from forkwood.store.db import Tx
+from forkwood.wire import text
 
 _SCANNED = "These characters are not indexed: messages were read one by one."
 _SUBSTRING = "Messages were read one by one, inside words too."
@@ -37,6 +39,7 @@ _FIRST_CANDIDATES = 4
 _parts = msgspec.json.Decoder(tuple[Part, ...])
 
 _INDEXED = "SELECT seq, parts FROM node WHERE role IS NOT NULL AND NOT purged ORDER BY seq"
+_TERMS_OF = """SELECT doc, term FROM search_term WHERE doc IN (SELECT value FROM json_each(?)) ORDER BY doc, offset"""
 _COLUMNS = """n.id, c.id, n.role,
   c.hidden OR EXISTS (SELECT 1 FROM mark m WHERE m.node = n.seq AND m.until IS NULL)"""
 
@@ -54,8 +57,21 @@ def add(tx: Tx, node: int, parts: Iterable[Part]) -> None:
 
 
 def remove(tx: Tx, nodes: Iterable[int]) -> None:
-    """Let NODES be found no more, and leave no byte of their terms in the index's own pages: it is written anew."""
-    tx.connection.executemany("DELETE FROM search WHERE rowid = ?", [(node,) for node in nodes])
+    """Let NODES be found no more, and leave no byte of their terms in the index's own pages: it is written anew.
+
+    What is taken out is what the index holds, not what the message says by now: it may be a husk already.
+    """
+    wanted = text(list(nodes))
+    found: dict[int, list[str]] = {
+        node: []
+        for (node,) in tx.each("SELECT rowid FROM search WHERE rowid IN (SELECT value FROM json_each(?))", (wanted,))
+    }
+    for node, term in tx.each(_TERMS_OF, (wanted,)):
+        found[node].append(term)
+    tx.connection.executemany(
+        "INSERT INTO search (search, rowid, words) VALUES ('delete', ?, ?)",
+        [(node, " ".join(terms)) for node, terms in found.items()],
+    )
     tx.run("INSERT INTO search (search) VALUES ('optimize')")
 
 
@@ -157,27 +173,33 @@ class _Candidate(NamedTuple):
 
 def _indexed(tx: Tx, words: Sequence[Word], where: _Filter, limit: int) -> SearchResponse:
     """Messages with the words themselves; then, where a `*` asks for it or there is none, with words that begin so."""
-    found = _ranked(tx, words, where, limit, frozenset())
-    hits = tuple(_hit(candidate, words, 1) for candidate in found)
-    asks = any(word.literal.endswith("*") for word in words)
-    longer = beginnings(words) if len(hits) < limit and (asks or not hits) else None
-    if longer is None:
-        return SearchResponse(hits=hits, note=None if hits else _NOTHING)
-    more = _ranked(tx, longer, where, limit - len(hits), frozenset(candidate.id for candidate in found))
-    hits += tuple(_hit(candidate, longer, 0) for candidate in more)
-    return SearchResponse(hits=hits, note=_NOTHING if not hits else None if asks else _LONGER)
+    hits = _ranked(tx, words, where, limit, worth=1, before=())
+    bare = without_stars(words)
+    if bare:
+        hits += _ranked(tx, bare, where, limit, worth=1, before=hits)
+    longer = beginnings(words) if bare or not hits else None
+    if longer:
+        hits += _ranked(tx, longer, where, limit, worth=0, before=hits)
+    note = None if hits and (bare or not longer) else _LONGER if hits else _NOTHING
+    return SearchResponse(hits=tuple(hits), note=note)
 
 
-def _ranked(tx: Tx, words: Sequence[Word], where: _Filter, limit: int, known: frozenset[bytes]) -> list[_Candidate]:
-    """Up to LIMIT messages that hold all of WORDS literally and are not KNOWN, best first, newer before older."""
+def _ranked(
+    tx: Tx, words: Sequence[Word], where: _Filter, limit: int, *, worth: int, before: Sequence[Hit]
+) -> list[Hit]:
+    """The messages that hold all of WORDS literally, best first, so many that with those of BEFORE they are LIMIT."""
+    wanted = limit - len(before)
+    if not wanted:
+        return []
+    known = {hit.node for hit in before}
     literally = [word for word in words if word.checked]
-    first = len(known) + limit * (_FIRST_CANDIDATES if literally else 1)
-    fitting = (
-        candidate
+    first = len(known) + wanted * (_FIRST_CANDIDATES if literally else 1)
+    hits = (
+        _hit(candidate, words, worth)
         for candidate in _candidates(tx, expression(words), where, first)
-        if candidate.id not in known and (not literally or _stands(candidate.texts, literally))
+        if candidate.id.hex() not in known and (not literally or _stands(candidate.texts, literally))
     )
-    return list(islice(fitting, limit))
+    return list(islice(hits, wanted))
 
 
 def _candidates(tx: Tx, query: str, where: _Filter, first: int) -> Iterator[_Candidate]:
@@ -193,7 +215,7 @@ def _asked_index(tx: Tx, query: str, where: _Filter, limit: int, offset: int) ->
     # CROSS JOIN keeps the order of the inner query, so that no text goes through a sorter.
     return _read(
         tx,
-        f"SELECT {_COLUMNS}, found.rank, n.parts FROM ("  # noqa: S608 - our own columns
+        f"SELECT {_COLUMNS}, found.rank, n.parts FROM ("
         f"SELECT s.rowid AS seq, s.rank AS rank FROM search s {join} WHERE search MATCH ?{where.sql} "
         "ORDER BY s.rank, s.rowid DESC LIMIT ? OFFSET ?) found "
         "CROSS JOIN node n ON n.seq = found.seq CROSS JOIN conversation c ON c.seq = n.conversation",
@@ -203,7 +225,7 @@ def _asked_index(tx: Tx, query: str, where: _Filter, limit: int, offset: int) ->
 
 def _read(tx: Tx, sql: str, args: tuple[Any, ...]) -> Iterator[_Candidate]:
     for id_, conversation, role, hidden, rank, parts in tx.each(sql, args):
-        texts = [(text, fold(text)) for text in searchable(_parts.decode(parts))]
+        texts = [(said, fold(said)) for said in searchable(_parts.decode(parts))]
         yield _Candidate(id_, conversation, role, hidden, rank, texts)
 
 
@@ -222,7 +244,7 @@ def _raw(tx: Tx, words: Sequence[str], where: _Filter, limit: int) -> SearchResp
 def _scan(tx: Tx, words: Sequence[Word], where: _Filter, limit: int, note: str) -> SearchResponse:
     rows = _read(
         tx,
-        f"SELECT {_COLUMNS}, 0, n.parts FROM node n CROSS JOIN conversation c ON c.seq = n.conversation "  # noqa: S608
+        f"SELECT {_COLUMNS}, 0, n.parts FROM node n CROSS JOIN conversation c ON c.seq = n.conversation "
         f"WHERE n.role IS NOT NULL AND NOT n.purged{where.sql} ORDER BY n.seq DESC",
         where.args,
     )

@@ -46,21 +46,12 @@ CREATE TABLE purging (one INTEGER PRIMARY KEY CHECK (one = 1)) STRICT;
 CREATE TABLE node (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
   id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
-  conversation INTEGER NOT NULL REFERENCES conversation (seq),
+  role TEXT CHECK (role IN ('system', 'user', 'assistant', 'tool')),
   at_node INTEGER REFERENCES node (seq),
   at_cut INTEGER NOT NULL DEFAULT 0,
-  role TEXT CHECK (role IN ('system', 'user', 'assistant', 'tool')),
-  parts TEXT CHECK (json_valid(parts)),
-  source_node INTEGER REFERENCES node (seq),
-  source_cut INTEGER,
-  first INTEGER REFERENCES node (seq),          -- of a graft: the first message it carries
   own INTEGER NOT NULL CHECK (own >= 1),        -- entries it adds: 1, or the count of a graft
   length INTEGER NOT NULL CHECK (length >= own),
-  hops INTEGER NOT NULL CHECK (hops >= 1),      -- nodes from the first one down to it
-  jump_node INTEGER,                            -- a place further up its path: any place on it is found in
-  jump_cut INTEGER,                             --   a number of jumps that grows with the logarithm of hops
-  graft_node INTEGER,                           -- the nearest graft above it, and where its path leaves that graft
-  graft_cut INTEGER,
+  conversation INTEGER NOT NULL REFERENCES conversation (seq),
   by TEXT NOT NULL CHECK (by IN ('user', 'model', 'tool', 'system')),
   via TEXT NOT NULL,
   run BLOB,
@@ -69,6 +60,16 @@ CREATE TABLE node (
   partial TEXT,
   created_ms INTEGER NOT NULL,
   purged INTEGER NOT NULL DEFAULT 0 CHECK (purged IN (0, 1)),
+  source_node INTEGER REFERENCES node (seq),
+  source_cut INTEGER,
+  first INTEGER REFERENCES node (seq),          -- of a graft: the first message it carries
+  beside INTEGER NOT NULL CHECK (beside IN (0, 1)), -- 1: something else could stand in its place when it came
+  hops INTEGER NOT NULL CHECK (hops >= 1),      -- nodes from the first one down to it
+  jump_node INTEGER,                            -- a place further up its path: any place on it is found in
+  jump_cut INTEGER,                             --   a number of jumps that grows with the logarithm of hops
+  graft_node INTEGER,                           -- the nearest graft above it, and where its path leaves that graft
+  graft_cut INTEGER,
+  parts TEXT CHECK (json_valid(parts)),         -- last: whatever its size, walking past it costs nothing
   CHECK (seq > 0),
   CHECK (at_node < seq AND source_node < seq AND revises < seq AND jump_node < seq AND graft_node < seq),
   CHECK ((source_node IS NULL) = (role IS NOT NULL)),
@@ -80,6 +81,7 @@ CREATE TABLE node (
 CREATE INDEX node_child ON node (at_node, at_cut);
 CREATE INDEX node_conversation ON node (conversation);
 CREATE INDEX node_first ON node (conversation) WHERE at_node IS NULL;
+CREATE INDEX node_beside ON node (conversation, at_node, at_cut) WHERE beside = 1;
 CREATE INDEX node_ending ON node (substr(id, -2));
 CREATE INDEX node_source ON node (source_node) WHERE source_node IS NOT NULL;
 CREATE INDEX node_revises ON node (revises) WHERE revises IS NOT NULL;
@@ -237,7 +239,7 @@ CREATE INDEX attachment_blob ON attachment (blob);
 
 -- Search ----------------------------------------------------------------------
 -- The terms of every message, folded and split by domain/words.py; rowid is the node's seq. It holds no text: an index that doctor rebuilds.
-CREATE VIRTUAL TABLE search USING fts5 (words, content = '', contentless_delete = 1, tokenize = 'ascii');
+CREATE VIRTUAL TABLE search USING fts5 (words, content = '', tokenize = 'ascii');
 INSERT INTO search (search, rank) VALUES ('pgsz', 1000), ('crisismerge', 8);
 -- Every term with the message and position it stands at: a view of the index, no table of its own.
 CREATE VIRTUAL TABLE search_term USING fts5vocab (search, instance);
