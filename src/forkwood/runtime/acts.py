@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from msgspec import to_builtins
+
 from forkwood import wire
 from forkwood.domain import limits
 from forkwood.domain.act import Act, Effect, HeadMoved, SettingChanged
@@ -53,8 +55,8 @@ class OpenAct:
         )
 
     def write_setting(self, key: str, value: Any) -> Any:
-        """Change a setting; its value before. No effect where it is so already."""
-        before = conversations.setting(self.tx, self.conversation, key)
+        """Change a setting; its value before, both as JSON has them. No effect where it is so already."""
+        before, value = conversations.setting(self.tx, self.conversation, key), to_builtins(value)
         if before != value:
             conversations.write_setting(self.tx, self.conversation, key, value)
             self.effects.append(SettingChanged(key=key, before=before, after=value))

@@ -45,7 +45,7 @@ class House:
 
     def known_model(self, name: str) -> str:
         """NAME as it is kept, if it can be a model's name; a script's path is made absolute. Raises Misused."""
-        from forkwood.models import names  # noqa: PLC0415  (only verbs that start a run need it)
+        from forkwood.models import names
 
         return names.settled(name, str(Path.cwd()))
 

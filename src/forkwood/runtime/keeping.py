@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from forkwood.domain import choices
 from forkwood.domain.act import ConversationCreated, SettingSet, TrashChanged
 from forkwood.domain.conversation import Conversation, ConversationSettings, TitledBy
@@ -91,9 +93,15 @@ class Keeping(Verbs):
         new = choices.parse(setting, value, row.tools_off)
         if setting == "model" and new:
             self.house.known_model(new)
-        if setting == "title":
-            return "title", new or ""
-        return ("tools_off" if setting == "tools" else setting), new
+        match setting:
+            case "title":
+                return "title", new or ""
+            case "tools":
+                return "tools_off", new
+            case parameter if parameter in choices.PARAMETERS:
+                return "params", replace(row.params, **{parameter: new})
+            case _:
+                return setting, new
 
     def trash(self, *, conversation: str | None = None) -> Trash:
         """What is hidden: conversations in the trash, and messages (None: of all conversations)."""

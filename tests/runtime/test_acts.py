@@ -1,0 +1,93 @@
+"""The frame of verbs: one key, one deed; a key with another body is refused; what was refused leaves no receipt."""
+
+from __future__ import annotations
+
+import pytest
+
+from forkwood.domain import limits
+from forkwood.domain.errors import Conflict, LimitExceeded, Misused, NotFound
+from forkwood.runtime import Runtime
+from tests.runtime.doors import door, said, texts
+
+
+@pytest.fixture
+def runtime() -> Runtime:
+    runtime = door()
+    runtime.new(title="t")
+    return runtime
+
+
+def test_pain_38_the_same_key_twice_is_one_message_and_one_run(runtime: Runtime) -> None:
+    first = runtime.send("hello", key="k")
+    again = runtime.send("hello", key="k")
+    assert again == first
+    assert texts(runtime) == ["hello"]
+    assert len(runtime.runs()) == 1
+
+
+def test_a_key_used_for_other_words_is_refused(runtime: Runtime) -> None:
+    runtime.send("hello", key="k", run=False)
+    with pytest.raises(Conflict, match="used for another command") as refused:
+        runtime.send("goodbye", key="k", run=False)
+    assert refused.value.facts == {"key": "k", "verb": "send"}
+    with pytest.raises(Conflict):
+        runtime.undo(key="k")
+    assert texts(runtime) == ["hello"]
+
+
+def test_the_head_in_an_argument_stays_the_word_it_was(runtime: Runtime) -> None:
+    said(runtime, "q1", "a1")
+    first = runtime.hide("@", key="k")
+    assert runtime.hide("@", key="k") == first
+
+
+def test_what_was_refused_leaves_no_receipt(runtime: Runtime) -> None:
+    with pytest.raises(NotFound):
+        runtime.switch("beefbeef", key="k")
+    [node] = said(runtime, "q1")
+    assert runtime.label(node, "free again", key="k").head == node
+
+
+def test_every_changing_verb_takes_a_key(runtime: Runtime) -> None:
+    ids = said(runtime, "q1", "a1", "q2")
+    for number, verb in enumerate(
+        [
+            lambda key: runtime.new(title="n", key=key).id,
+            lambda key: runtime.use(runtime.listed()[-1].id, key=key).id,
+            lambda key: runtime.set("title", "x", key=key),
+            lambda key: runtime.edit(ids[1], "a1'", keep=True, key=key),
+            lambda key: runtime.drop(ids[0], key=key),
+            lambda key: runtime.fork(ids[2], key=key).id,
+            lambda key: runtime.label(ids[2], "x y", key=key),
+            lambda key: runtime.unlabel("x y", key=key),
+            lambda key: runtime.hide(ids[2], key=key),
+            lambda key: runtime.unhide(ids[2], key=key),
+            lambda key: runtime.undo(key=key),
+            lambda key: runtime.redo(key=key),
+        ]
+    ):
+        first = verb(f"key {number}")
+        count = len(list(runtime.log()))
+        assert verb(f"key {number}") == first
+        assert len(list(runtime.log())) == count
+
+
+def test_a_key_has_bounds(runtime: Runtime) -> None:
+    with pytest.raises(Misused):
+        runtime.undo(key=" ")
+    runtime.send("hello", key="k" * limits.key_characters_max, run=False)
+    with pytest.raises(LimitExceeded):
+        runtime.undo(key="k" * (limits.key_characters_max + 1))
+
+
+def test_an_act_that_fails_half_way_did_nothing(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = said(runtime, "q1", "a1", "q2")
+    before = len(list(runtime.log())), len(runtime.tree()), runtime.conversation()
+
+    def fails(*_: object, **__: object) -> None:
+        raise OSError("the power went")
+
+    monkeypatch.setattr("forkwood.runtime.talking.carry", fails)
+    with pytest.raises(OSError, match="the power went"):
+        runtime.edit(ids[0], "q1'", keep=True)
+    assert (len(list(runtime.log())), len(runtime.tree()), runtime.conversation()) == before

@@ -1,0 +1,98 @@
+"""Names: labels, the head, numbers, ids and their endings; what is ambiguous or elsewhere is said with its candidates."""
+
+from __future__ import annotations
+
+import pytest
+
+from forkwood.domain.errors import Misused, NotFound, Refused
+from forkwood.runtime import Runtime
+from tests.runtime.doors import door, said, texts
+
+
+@pytest.fixture
+def runtime() -> Runtime:
+    runtime = door()
+    runtime.new(title="t")
+    return runtime
+
+
+def test_one_message_by_all_its_names(runtime: Runtime) -> None:
+    ids = said(runtime, "q1", "a1", "q2")
+    runtime.label(ids[1], "the answer")
+    for name in (ids[1], ids[1].upper(), ids[1][-4:], "#2", "@~1", "the answer"):
+        assert runtime.show(name).node.id == ids[1]
+    assert runtime.show("@").node.id == runtime.show("@~0").node.id == ids[2]
+
+
+def test_steps_back_from_the_head_count_visible_messages(runtime: Runtime) -> None:
+    ids = said(runtime, "q1", "a1", "q2", "a2")
+    runtime.hide(ids[2])
+    assert runtime.show("@~1").node.id == ids[1]
+    runtime.hide("@")
+    assert runtime.unhide("@").nodes == (ids[3],)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "words"),
+    [
+        ("@~9", NotFound, "reaches before the first message"),
+        ("@x", Misused, "names no node"),
+        ("@~x", Misused, "is no place"),
+        ("beefbeef", NotFound, "no node is named"),
+        ("#99", NotFound, "no node is named"),
+        ("#x", NotFound, "no node is named"),
+        ("ab", NotFound, "no node is named"),
+        ("", NotFound, "no node is named"),
+    ],
+)
+def test_what_names_nothing_says_so(runtime: Runtime, name: str, kind: type[Exception], words: str) -> None:
+    said(runtime, "q1")
+    with pytest.raises(kind, match=words):
+        runtime.show(name)
+
+
+def test_on_an_empty_path_there_is_no_head_to_name(runtime: Runtime) -> None:
+    with pytest.raises(NotFound, match="no message yet"):
+        runtime.show("@")
+
+
+def test_without_a_current_conversation_the_way_is_named() -> None:
+    with pytest.raises(NotFound, match="no current conversation") as refused:
+        door().path()
+    assert "forkwood new" in refused.value.hint
+
+
+def test_a_message_is_read_on_the_heads_path_if_it_stands_there(runtime: Runtime) -> None:
+    ids = said(runtime, "q1", "a1", "q2")
+    runtime.edit(ids[0], "q1'", keep=True)
+    assert texts(runtime, ids[2]) == ["q1'", "a1", "q2"]
+    runtime.switch(ids[0])
+    assert texts(runtime, ids[2]) == ["q1", "a1", "q2"]
+
+
+def test_a_node_of_another_conversation_is_not_changed_from_here(runtime: Runtime) -> None:
+    [there] = said(runtime, "q1")
+    runtime.new(title="other")
+    assert runtime.show(there).node.text == "q1"
+    for verb in (lambda: runtime.edit(there, "x"), lambda: runtime.drop(there), lambda: runtime.hide(there)):
+        with pytest.raises(Refused, match="another conversation") as refused:
+            verb()
+        assert refused.value.hint.startswith("name it: -c ")
+
+
+def test_a_carry_is_no_message(runtime: Runtime) -> None:
+    ids = said(runtime, "q1", "a1", "q2")
+    graft = runtime.drop(ids[0]).node
+    assert graft is not None
+    with pytest.raises(Refused, match="is a carry"):
+        runtime.hide(graft.id)
+    assert texts(runtime, graft.id) == ["a1", "q2"]
+    assert texts(runtime, f"{graft.id}~1") == ["a1"]
+
+
+def test_a_leaf_must_lead_past_the_message(runtime: Runtime) -> None:
+    ids = said(runtime, "q1", "a1", "q2")
+    runtime.switch(ids[0], here=True)
+    [other] = said(runtime, "b1")
+    with pytest.raises(Refused, match="is not on the path of"):
+        runtime.drop(ids[1], on=other)

@@ -1,0 +1,234 @@
+"""Saying things: messages land at places, edits stand beside what they revise, runs begin where they should."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from forkwood.domain import limits
+from forkwood.domain.errors import Conflict, LimitExceeded, Misused, NotFound, Refused
+from forkwood.domain.message import Attachment, Origin, Text, ToolCall, ToolResult
+from forkwood.domain.tree import Spot
+from forkwood.runtime import Runtime
+from forkwood.store import append, conversations
+from tests.runtime.doors import door, said, texts
+
+
+@pytest.fixture
+def runtime() -> Runtime:
+    runtime = door()
+    runtime.new()
+    return runtime
+
+
+def test_a_message_goes_to_the_head_and_is_answered_by_a_run(runtime: Runtime) -> None:
+    sent = runtime.send("hello\nworld")
+    assert (sent.node.role, sent.node.text, sent.node.origin.by, sent.node.origin.via) == (
+        "user",
+        "hello\nworld",
+        "user",
+        "cli",
+    )
+    assert runtime.conversation().head == sent.node.id
+    assert runtime.conversation().title == "hello"
+    [run] = runtime.runs()
+    assert (run.id, run.start, run.status, run.model) == (
+        sent.runs[0],
+        sent.node.id,
+        "queued",
+        "scripted:/nowhere.json",
+    )
+
+
+def test_a_message_by_hand_runs_nothing(runtime: Runtime) -> None:
+    assert runtime.send("by hand", role="assistant").runs == ()
+    assert runtime.send("no run", run=False).runs == ()
+    assert runtime.runs() == []
+
+
+def test_several_models_answer_one_message_and_the_first_leads(runtime: Runtime) -> None:
+    sent = runtime.send("who?", models=["scripted:/a.json", "scripted:/b.json"])
+    assert [run.model for run in reversed(runtime.runs())] == ["scripted:/a.json", "scripted:/b.json"]
+    assert {run.start for run in runtime.runs()} == {sent.node.id}
+    with pytest.raises(LimitExceeded):
+        runtime.send("all?", at=sent.node.id, models=["scripted:/a.json"] * (limits.runs_from_one_place_max + 1))
+
+
+def test_nobody_speaks_at_the_tip_of_a_run_at_work(runtime: Runtime) -> None:
+    sent = runtime.send("one")
+    with pytest.raises(Conflict, match="still answering here") as refused:
+        runtime.send("two")
+    assert refused.value.facts == {"run": sent.runs[0]}
+    assert "cancel" in refused.value.hint
+    assert texts(runtime) == ["one"]
+
+
+def test_windie_17_an_edit_is_a_sibling_and_nothing_below_the_old_one_changes(runtime: Runtime) -> None:
+    ids = said(runtime, "q1", "a1", "q2", "a2")
+    edited = runtime.edit(ids[0], "q1'", run=False)
+    assert texts(runtime) == ["q1'"]
+    assert texts(runtime, ids[3]) == ["q1", "a1", "q2", "a2"]
+    assert (edited.replaced, edited.node.revises) == (ids[0], ids[0])
+    [entry] = runtime.path()
+    assert (entry.siblings.index, entry.siblings.count, entry.siblings.ids) == (2, 2, (ids[0], edited.node.id))
+
+
+def test_an_edited_user_message_is_answered_unless_told_not_to(runtime: Runtime) -> None:
+    ids = said(runtime, "q1", "a1", "q2")
+    assert len(runtime.edit(ids[2], "q2'").runs) == 1
+    assert runtime.edit(ids[2], "q2''", run=False).runs == ()
+    assert runtime.edit(ids[1], "a1'").runs == ()
+
+
+def test_keep_carries_what_followed_and_runs_nothing(runtime: Runtime) -> None:
+    ids = said(runtime, "q1", "a1", "q2", "a2")
+    kept = runtime.edit(ids[1], "a1'", keep=True)
+    assert texts(runtime) == ["q1", "a1'", "q2", "a2"]
+    assert kept.kept is not None
+    assert kept.runs == ()
+    path = runtime.path()
+    assert [entry.graft for entry in path] == [None, None, kept.kept, kept.kept]
+    assert [entry.node.id for entry in path[2:]] == ids[2:]
+    twice = runtime.edit(ids[2], "q2'", keep=True)
+    assert texts(runtime) == ["q1", "a1'", "q2'", "a2"]
+    assert twice.replaced == ids[2]
+
+
+def test_pain_1_editing_message_3_of_40_loses_no_row(runtime: Runtime) -> None:
+    ids = said(runtime, *(f"m{number}" for number in range(40)))
+    edited = runtime.edit(ids[2], "m2'", run=False)
+    assert texts(runtime, ids[39]) == [f"m{number}" for number in range(40)]
+    assert texts(runtime) == ["m0", "m1", "m2'"]
+    assert {branch.leaf for branch in runtime.branches()} == {ids[39], edited.node.id}
+
+
+def test_pain_2_editing_a_reply_leaves_its_tail_on_the_old_branch(runtime: Runtime) -> None:
+    ids = said(runtime, "q1", "a1", "q2", "a2")
+    runtime.edit(ids[1], "a1 by hand")
+    assert texts(runtime) == ["q1", "a1 by hand"]
+    assert texts(runtime, ids[3]) == ["q1", "a1", "q2", "a2"]
+    [entry] = runtime.path()[1:]
+    assert (entry.node.role, entry.node.origin.by) == ("assistant", "user")
+
+
+def test_what_depends_on_what_follows_needs_a_branch(runtime: Runtime) -> None:
+    ids = said(runtime, "q1", "a1", "q2", "a2")
+    runtime.edit(ids[0], "other", run=False)
+    with pytest.raises(Refused, match="not on the head's path") as refused:
+        runtime.edit(ids[1], "a1'", keep=True)
+    assert "--on" in refused.value.hint
+    runtime.edit(ids[1], "a1'", keep=True, on=ids[3])
+    assert texts(runtime) == ["q1", "a1'", "q2", "a2"]
+
+
+def test_retry_of_a_reply_begins_before_it_and_of_a_user_message_behind_it(runtime: Runtime) -> None:
+    ids = said(runtime, "q1", "a1")
+    [run] = runtime.retry(ids[1]).runs
+    assert next(one for one in runtime.runs() if one.id == run).start == ids[0]
+    [run] = runtime.retry(ids[0]).runs
+    assert next(one for one in runtime.runs() if one.id == run).start == ids[0]
+    assert runtime.conversation().head == ids[0]
+
+
+def test_a_first_reply_answers_nothing(runtime: Runtime) -> None:
+    reply = runtime.send("I begin", role="assistant").node.id
+    with pytest.raises(Refused, match="first message"):
+        runtime.retry(reply)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "words"),
+    [
+        ("", Misused, "empty"),
+        (" \n\t ", Misused, "empty"),
+        ("a\ud83d", Misused, "not valid Unicode"),
+        ("x" * (limits.message_bytes_max + 1), LimitExceeded, "over the limit"),
+    ],
+    ids=["empty", "blank", "surrogate", "too long"],
+)
+def test_what_cannot_be_said_changes_nothing(runtime: Runtime, text: str, kind: type[Exception], words: str) -> None:
+    before = len(list(runtime.log()))
+    with pytest.raises(kind, match=words):
+        runtime.send(text)
+    with pytest.raises(kind, match=words):
+        runtime.edit("@", text)
+    assert runtime.path() == []
+    assert len(list(runtime.log())) == before
+
+
+def test_the_longest_message_is_kept_whole(runtime: Runtime) -> None:
+    longest = "é" * (limits.message_bytes_max // 2)
+    assert runtime.send(longest, run=False).node.text == longest
+
+
+def test_files_go_with_a_message(runtime: Runtime, tmp_path: Path) -> None:
+    picture = tmp_path / "a.png"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n...")
+    note = tmp_path / "note.txt"
+    note.write_text("hello")
+    sent = runtime.send("look", attach=[picture, note], run=False)
+    kinds = [(part.media, part.mime, part.size) for part in sent.node.parts if isinstance(part, Attachment)]
+    assert kinds == [("image", "image/png", 11), ("file", "text/plain", 5)]
+    assert runtime.send("", attach=[note], run=False).node.text == ""
+    with pytest.raises(NotFound, match="no file"):
+        runtime.send("look", attach=[tmp_path / "missing"])
+
+
+def test_windie_25_an_edit_replaces_text_and_keeps_attachments(runtime: Runtime, tmp_path: Path) -> None:
+    note = tmp_path / "note.txt"
+    note.write_text("hello")
+    sent = runtime.send("look", attach=[note], run=False)
+    edited = runtime.edit(sent.node.id, "see", run=False)
+    assert edited.node.text == "see"
+    assert [part for part in edited.node.parts if isinstance(part, Attachment)] == [sent.node.parts[1]]
+
+
+def with_tools(runtime: Runtime) -> list[str]:
+    """q1, a reply with a call, its results, a2: as a run would append them."""
+    [question] = said(runtime, "q1")
+    with runtime.house.store.write() as tx:
+        here = conversations.current(tx)
+        assert here is not None
+        head = conversations.head(tx, here)
+        made = Origin(by="model", via="cli")
+        call = ToolCall(call="c1", name="current_time", arguments={})
+        reply = append.add_message(
+            tx, id="a" * 32, conversation=here, at=head, role="assistant", parts=(Text(text="let me see"), call),
+            origin=made, now_ms=1,
+        )  # fmt: skip
+        result = ToolResult(call="c1", name="current_time", outcome="ok", parts=(Text(text="noon"),))
+        results = append.add_results(
+            tx, id="b" * 32, at=Spot(reply), parts=(result,), origin=Origin(by="tool", via="cli"), now_ms=1
+        )
+        conversations.move_head(tx, here, Spot(results), 1)
+    last = runtime.send("noon it is", role="assistant").node.id
+    return [question, "a" * 32, "b" * 32, last]
+
+
+def test_windie_16_a_reply_edited_with_its_calls_keeps_calls_and_results(runtime: Runtime) -> None:
+    ids = with_tools(runtime)
+    edited = runtime.edit(ids[1], "let me look", keep=True)
+    path = runtime.path()
+    assert [entry.node.role for entry in path] == ["user", "assistant", "tool", "assistant"]
+    assert path[1].node.id == edited.node.id
+    assert [part.name for part in edited.node.parts if isinstance(part, ToolCall)] == ["current_time"]
+    assert [entry.node.id for entry in path[2:]] == ids[2:]
+
+
+def test_results_are_nobodys_words(runtime: Runtime) -> None:
+    ids = with_tools(runtime)
+    with pytest.raises(Refused, match="results of tools"):
+        runtime.edit(ids[2], "midnight", run=False)
+
+
+def test_nobody_speaks_into_the_trash(runtime: Runtime) -> None:
+    [first] = said(runtime, "q1")
+    here = runtime.conversation().id
+    runtime.hide(here)
+    for verb in (lambda: runtime.send("q2"), lambda: runtime.edit(first, "q1'"), lambda: runtime.retry(first)):
+        with pytest.raises(Refused, match="in the trash") as refused:
+            verb()
+        assert "unhide" in refused.value.hint
+    runtime.unhide(here)
+    assert texts(runtime) == ["q1"]
