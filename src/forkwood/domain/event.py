@@ -83,7 +83,7 @@ class Purged(Struct, frozen=True, kw_only=True):
 class NoticeGiven(Struct, frozen=True, kw_only=True):
     """A notice tied to the event's node."""
 
-    what: Literal["partial", "repair", "recovered", "thinking only", "made storable"]
+    what: Literal["partial", "repair", "recovered", "thinking only", "made storable", "reply"]
     text: str
 
 

@@ -41,6 +41,8 @@ from forkwood.domain.step import Ask, Asking, CallModel, End, KeepResults, Settl
 
 RunStatus: TypeAlias = Literal["queued", "running", "waiting", "done", "failed", "cancelled"]
 ACTIVE: frozenset[RunStatus] = frozenset({"queued", "running", "waiting"})
+MOVING: frozenset[RunStatus] = frozenset({"queued", "running"})
+"""A run that waits stands still until a person has answered."""
 
 
 class Run(Struct, frozen=True, kw_only=True):

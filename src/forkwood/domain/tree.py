@@ -40,8 +40,11 @@ class Place(Struct, frozen=True, kw_only=True):
         return f"{self.node}~{self.cut}" if self.cut else self.node
 
 
-class Node(Struct, frozen=True, kw_only=True):
-    """One node, whole: CONTRACT's shape. Places are text; `text` is what the parts say aloud."""
+class Node(Struct, frozen=True, gc=False):
+    """One node, whole: CONTRACT's shape. Places are text; `text` is what the parts say aloud.
+
+    One is made per entry of every path read: it may be built by position, which costs a sixth of keywords.
+    """
 
     id: Id
     seq: int
@@ -63,7 +66,7 @@ class Node(Struct, frozen=True, kw_only=True):
     created_ms: int
 
 
-class Siblings(Struct, frozen=True, kw_only=True, gc=False):
+class Siblings(Struct, frozen=True, gc=False):
     """Where an entry stands among those that could stand there: INDEX counts from 1 (0: it is hidden itself)."""
 
     index: int
@@ -75,11 +78,11 @@ class Notice(Struct, frozen=True, kw_only=True):
     """Something a person should know about a node: shown in place, never part of a prompt. `seq` is its event's."""
 
     seq: int
-    what: Literal["partial", "repair", "recovered", "thinking only", "made storable"]
+    what: Literal["partial", "repair", "recovered", "thinking only", "made storable", "reply"]
     text: str
 
 
-class Entry(Struct, frozen=True, kw_only=True):
+class Entry(Struct, frozen=True, gc=False):
     """A node as met on a path: through which graft, if any, and the place before it, where its siblings hang."""
 
     node: Node

@@ -21,6 +21,10 @@ from forkwood.store import conversations, log, runs
 from forkwood.store.db import Tx
 
 
+class Lost(Conflict):
+    """Another driver has taken the run over: the one before commits nothing more."""
+
+
 class Held(Struct, frozen=True, kw_only=True):
     """A run in the hands of its driver: its state after the event number SEEN."""
 
@@ -67,10 +71,10 @@ def hold(tx: Tx, run: Id, driver: str, now_ms: int) -> Held:
 
 
 def renew(tx: Tx, held: Held) -> Held:
-    """HELD with what others have added to the run since. Raises Conflict where another driver has taken it over."""
+    """HELD with what others have added to the run since. Raises Lost where another driver has taken it over."""
     found = tx.one("SELECT driver, takeover FROM run WHERE id = ?", (bytes.fromhex(held.run),))
     if found != (held.driver, held.number):
-        raise lost(held.run)
+        raise _lost(held.run)
     rows = tx.rows(
         "SELECT seq, kind, payload FROM event WHERE run = ? AND seq > ? ORDER BY seq",
         (bytes.fromhex(held.run), held.seen),
@@ -109,6 +113,5 @@ def data_version(tx: Tx) -> int:
     return cast("int", tx.value("PRAGMA data_version"))
 
 
-def lost(run: Id) -> Conflict:
-    """What a driver meets that is no longer the run's."""
-    return Conflict(f"run {run[-8:]} was taken over by another process", hint="it goes on there", run=run)
+def _lost(run: Id) -> Lost:
+    return Lost(f"run {run[-8:]} was taken over by another process", hint="it goes on there", run=run)

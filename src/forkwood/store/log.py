@@ -70,6 +70,12 @@ def of_run(tx: Tx, run: Id) -> list[RunEvent]:
     return [cast("RunEvent", payload_of(kind, text)) for kind, text in rows]
 
 
+def events_of_run(tx: Tx, run: Id, *, after: int) -> list[Event]:
+    """What happened in a run behind the log number AFTER, oldest first: what its watchers see."""
+    rows = tx.rows(f"{_EVENT} WHERE e.run = ? AND e.seq > ? ORDER BY e.seq", (bytes.fromhex(run), after))
+    return [_event(row) for row in rows]
+
+
 def acts(tx: Tx, conversation: int) -> Iterator[tuple[int, str, Act]]:
     """The acts of a conversation, newest first: (seq, kind, payload). Read as far as the caller goes."""
     rows = tx.connection.execute(

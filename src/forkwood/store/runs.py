@@ -147,6 +147,15 @@ def details(tx: Tx, run: Id) -> RunRow:
     )
 
 
+def last_reply(tx: Tx, run: Id) -> int | None:
+    """The node of the run's last reply; None where none was kept."""
+    found: int | None = tx.value(
+        "SELECT node FROM event WHERE run = ? AND kind = 'reply.kept' AND node IS NOT NULL ORDER BY seq DESC LIMIT 1",
+        (bytes.fromhex(run),),
+    )
+    return found
+
+
 def state(tx: Tx, run: Id) -> RunState:
     """The run as its events tell it."""
     return fold(log.of_run(tx, run))

@@ -1,0 +1,78 @@
+"""The steps that reach nowhere outside: asking, settling, keeping results, ending. Those that follow are one commit."""
+
+from __future__ import annotations
+
+from forkwood.domain.ids import Id
+from forkwood.domain.message import Origin, ToolCall, ToolResult
+from forkwood.domain.run import RunState, plan
+from forkwood.domain.run_event import InteractionClosed, InteractionOpened, ResultsKept, RunEnded
+from forkwood.domain.step import Ask, CallModel, End, KeepResults, Settle, UseTool
+from forkwood.engine.supplies import Supplies
+from forkwood.store import drafts, holding, nodes
+from forkwood.store.db import Tx
+from forkwood.store.holding import Held
+
+
+def advance(tx: Tx, supplies: Supplies, held: Held) -> Held:
+    """Do every step that needs no model, no tool and no person; HELD after them."""
+    while True:
+        step = plan(held.state)
+        match step:
+            case None | CallModel() | UseTool():
+                return held
+            case Ask() | Settle() | KeepResults() | End():
+                held = _done(tx, supplies, held, step)
+
+
+def calls_in_turn(tx: Tx, held: Held) -> dict[str, ToolCall]:
+    """The calls of the present turn as the reply at the tip has them, by id."""
+    reply = nodes.row(tx, held.tip.node)
+    return {part.call: part for part in reply.parts if isinstance(part, ToolCall)}
+
+
+def _done(tx: Tx, supplies: Supplies, held: Held, step: Ask | Settle | KeepResults | End) -> Held:
+    now_ms = supplies.clock()
+    match step:
+        case Ask(asks=asks):
+            for ask in asks:
+                opened = InteractionOpened(interaction=supplies.new_id(), sort=ask.sort, call=ask.call)
+                held = holding.append(tx, held, opened, now_ms=now_ms)
+        case Settle(closings=closings, withdraw=withdraw):
+            held = _withdrawn(tx, held, withdraw, now_ms)
+            for closing in closings:
+                held = holding.append(tx, held, closing, now_ms=now_ms)
+        case KeepResults(turn=turn):
+            node = _results(tx, held, supplies.new_id(), now_ms)
+            held = holding.append(tx, held, ResultsKept(turn=turn), now_ms=now_ms, node=node, by="tool")
+        case End(status=status, error=error, withdraw=withdraw):
+            held = _withdrawn(tx, held, withdraw, now_ms)
+            drafts.clear(tx, held.run)
+            held = holding.append(tx, held, RunEnded(status=status, error=error), now_ms=now_ms)
+    return held
+
+
+def _withdrawn(tx: Tx, held: Held, interactions: tuple[Id, ...], now_ms: int) -> Held:
+    for interaction in interactions:
+        closed = InteractionClosed(interaction=interaction, status="withdrawn")
+        held = holding.append(tx, held, closed, now_ms=now_ms)
+    return held
+
+
+def _results(tx: Tx, held: Held, name: Id, now_ms: int) -> int:
+    return nodes.add_results(
+        tx,
+        id=name,
+        at=held.tip,
+        parts=results_of_turn(held.state),
+        origin=Origin(by="tool", via=held.door, run=held.run),
+        now_ms=now_ms,
+    )
+
+
+def results_of_turn(state: RunState) -> tuple[ToolResult, ...]:
+    """How each call of the present turn ended, in the calls' order."""
+    settled = {one.call: one for one in state.settled}
+    return tuple(
+        ToolResult(call=call.call, name=call.name, outcome=settled[call.call].outcome, parts=settled[call.call].parts)
+        for call in state.calls
+    )

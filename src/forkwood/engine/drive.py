@@ -1,0 +1,238 @@
+"""The engine: it drives runs to where only a person can move them, and shows them to whoever watches."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterable, Sequence
+from contextlib import aclosing, asynccontextmanager
+from typing import Any
+
+from forkwood.domain.act import Who
+from forkwood.domain.errors import ForkwoodError
+from forkwood.domain.ids import Id
+from forkwood.domain.message import Via
+from forkwood.domain.run import MOVING, Run, plan
+from forkwood.domain.run_event import RunStopped
+from forkwood.domain.step import CallModel, UseTool
+from forkwood.domain.watch import Result, Seen
+from forkwood.engine.advance import advance
+from forkwood.engine.driver import Driver
+from forkwood.engine.grip import Grip
+from forkwood.engine.live import Feed, Follower, Watcher, result
+from forkwood.engine.perform import call_model, use_tool
+from forkwood.engine.recover import take_over
+from forkwood.engine.supplies import Supplies, told
+from forkwood.store import holding, log, runs
+from forkwood.store.db import Tx
+from forkwood.store.holding import Held, Lost
+
+
+async def drive(grip: Grip) -> None:
+    """Fold, plan, perform, commit: until the run waits for a person or is over. Raises Lost, StoreUnusable."""
+    try:
+        grip.commit()
+        model = None
+        while (step := plan(grip.held.state)) is not None:
+            match step:
+                case CallModel():
+                    try:
+                        model = model or await grip.supplies.model(grip.held.model)
+                    except ForkwoodError as error:
+                        grip.commit(RunStopped(error=told(error)))
+                        continue
+                    await call_model(grip, model, step)
+                case UseTool():
+                    await use_tool(grip, step)
+                case _:
+                    grip.commit()  # nothing outside is wanted: a commit does it
+    finally:
+        grip.let_go()
+
+
+class Engine:
+    """Drives the runs of one store in this process. For one event loop; close it when done."""
+
+    def __init__(self, supplies: Supplies) -> None:
+        self._supplies = supplies
+        self._driver: Driver | None = None
+        self._grips: dict[Id, Grip] = {}
+        self._tasks: dict[Id, asyncio.Task[None]] = {}
+        self._closed = False
+
+    async def drive(self, wanted: Sequence[Id], *, after: int | None = None) -> AsyncGenerator[Seen]:
+        """Drive runs that nobody drives, follow the others; everything they do as it comes (events behind AFTER; None:
+        from now on), a Result for each, the first run's last.
+
+        Cancelling the task that iterates cancels the runs: what came of their replies is kept. Leaving the iterator in
+        another way leaves them at work. Raises what drives them raises: StoreUnusable, NotFound.
+        """
+        watcher, start = Watcher(), self._newest() if after is None else after
+        names = list(dict.fromkeys(wanted))
+        async with _shown(watcher, [self._move(run, watcher, start) for run in names]) as items:
+            try:
+                async for item in items:
+                    yield item
+            except asyncio.CancelledError:
+                await self._cancelled(names)
+                raise
+        for run in [*names[1:], *names[:1]]:
+            yield self._result(run)
+
+    async def watch(self, run: Id, *, after: int = 0) -> AsyncGenerator[Seen]:
+        """What a run does, whoever drives it: every event behind AFTER, deltas as they come, a Result when it stops."""
+        watcher = Watcher()
+        async with _shown(watcher, [self._look(run, watcher, after)]) as items:
+            async for item in items:
+                yield item
+        yield self._result(run)
+
+    def start(self, run: Id) -> bool:
+        """Drive RUN in the background; False where somebody drives it already, or it is over."""
+        if run in self._tasks or self._closed:
+            return False
+        with self._supplies.store.write() as tx:
+            held = self._taken(tx, run)
+        if held is None:
+            return False
+        grip = self._grips[run] = Grip(self._supplies, held, Feed(self._supplies.store, run))
+        task = self._tasks[run] = asyncio.ensure_future(drive(grip))
+        task.add_done_callback(lambda _: self._forget(run))
+        return True
+
+    def cancel(self, run: Id, who: Who) -> Run:
+        """End a run: its driver stops at once and keeps what came; where nobody drives it, it ends here and now."""
+        with self._supplies.store.write() as tx:
+            runs.ask_to_cancel(tx, run, who=who, now_ms=self._supplies.clock())
+            if run not in self._tasks and (held := self._taken(tx, run)) is not None:
+                holding.release(tx, advance(tx, self._supplies, held))
+        if run in self._grips:
+            self._grips[run].poke.now()
+        with self._supplies.store.read() as tx:
+            return runs.row(tx, run)
+
+    def is_driven(self, run: Id) -> bool:
+        """Whether a living driver has the run, here or in another process."""
+        with self._supplies.store.read() as tx:
+            return run in self._tasks or self._is_alive(runs.details(tx, run).driver)
+
+    async def close(self) -> None:
+        """Let go of every run: what came of their replies is in drafts, and anybody may drive them on."""
+        self._closed = True
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._driver is not None:
+            self._driver.close()
+            self._driver = None
+
+    # Who drives
+
+    def _taken(self, tx: Tx, run: Id) -> Held | None:
+        """RUN taken over by this engine; None where it is over or waits for a person, or a living driver has it."""
+        found = runs.details(tx, run)
+        if found.status not in MOVING or self._is_alive(found.driver):
+            return None
+        return take_over(tx, self._supplies, run, self._me().name)
+
+    def _is_alive(self, driver: str | None) -> bool:
+        """Whether DRIVER is another that lives. This engine knows what it drives itself."""
+        return driver is not None and driver != self._me().name and self._me().lives(driver)
+
+    def _me(self) -> Driver:
+        if self._driver is None:
+            self._driver = Driver.start(self._supplies.drivers, self._supplies.new_id)
+        return self._driver
+
+    def _forget(self, run: Id) -> None:
+        self._tasks.pop(run, None)
+        self._grips.pop(run, None)
+
+    # Who watches
+
+    async def _move(self, run: Id, watcher: Watcher, after: int) -> None:
+        """Until RUN stops moving: driven here where it can be, followed elsewhere; taken over should its driver die."""
+        while not self._closed:
+            self.start(run)
+            after = await self._see(run, watcher, after, lambda: run in self._tasks or not self.is_driven(run))
+            if not self._moves(run):
+                return
+
+    async def _look(self, run: Id, watcher: Watcher, after: int) -> None:
+        """Until RUN stops moving, whoever drives it."""
+        while not self._closed:
+            after = await self._see(run, watcher, after, lambda: run in self._tasks or self._closed)
+            if not self._moves(run):
+                return
+
+    async def _see(self, run: Id, watcher: Watcher, after: int, over: Callable[[], bool]) -> int:
+        """Show WATCHER the run: from its feed where it is driven here, else from the store until it stops or OVER.
+
+        The number of the last event that was shown.
+        """
+        grip, task = self._grips.get(run), self._tasks.get(run)
+        if grip is None or task is None:
+            follower = Follower(self._supplies.store, run, watcher, after)
+            await follower.until(over)
+            return follower.after
+        grip.feed.join(watcher, after)
+        try:
+            await asyncio.wait({task})
+        finally:
+            grip.feed.catch_up()
+            grip.feed.leave(watcher)
+        if not task.cancelled() and (failure := task.exception()) is not None and not isinstance(failure, Lost):
+            raise failure
+        return grip.feed.shown
+
+    async def _cancelled(self, wanted: list[Id]) -> None:
+        """The person wants them to end: they do, and what came is kept."""
+        for run in wanted:
+            self.cancel(run, Who(by="user", via=self._door(run)))
+        mine = [self._tasks[run] for run in wanted if run in self._tasks]
+        if mine:
+            await asyncio.wait(mine)
+
+    def _newest(self) -> int:
+        with self._supplies.store.read() as tx:
+            return log.newest(tx)
+
+    def _moves(self, run: Id) -> bool:
+        with self._supplies.store.read() as tx:
+            return runs.row(tx, run).status in MOVING
+
+    def _door(self, run: Id) -> Via:
+        with self._supplies.store.read() as tx:
+            return runs.details(tx, run).door
+
+    def _result(self, run: Id) -> Result:
+        with self._supplies.store.read() as tx:
+            return result(tx, run)
+
+
+@asynccontextmanager
+async def _shown(watcher: Watcher, movers: Iterable[Coroutine[Any, Any, None]]) -> AsyncGenerator[AsyncIterator[Seen]]:
+    """What WATCHER is shown while MOVERS are at work; they are stopped and awaited on leaving."""
+    tasks = [asyncio.ensure_future(mover) for mover in movers]
+    for task in tasks:
+        task.add_done_callback(lambda _: watcher.wake())
+    try:
+        async with aclosing(_told(watcher, tasks)) as items:
+            yield items
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _told(watcher: Watcher, moving: list[asyncio.Task[None]]) -> AsyncGenerator[Seen]:
+    """What WATCHER is shown, until every one of MOVING is done. Raises what they raise."""
+    while True:
+        while (item := watcher.take()) is not None:
+            yield item
+        for task in moving:
+            if task.done() and not task.cancelled() and (failure := task.exception()) is not None:
+                raise failure
+        if all(task.done() for task in moving):
+            return
+        await watcher.rest()

@@ -1,0 +1,103 @@
+"""A driver: a process (or an engine in it) that may drive runs, alive for as long as it holds the lock of its file.
+
+The lock is the operating system's: it is free at once when the process dies, and never while it sleeps. No clock, no
+lease. Files of the dead are swept away by whoever meets them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Self
+
+_SUFFIX = ".lock"
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _try_lock(handle: int) -> bool:
+        try:
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+else:
+    import fcntl
+
+    def _try_lock(handle: int) -> bool:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+
+class Driver:
+    """The holder of one lock file, and the one who can tell whether another driver lives."""
+
+    def __init__(self, folder: Path, name: str, handle: int) -> None:
+        self._folder = folder
+        self._handle = handle
+        self.name = name
+
+    @classmethod
+    def start(cls, folder: Path, new_name: Callable[[], str]) -> Self:
+        """A new living driver in FOLDER (made where it is missing); files of dead ones are removed."""
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _sweep(folder)
+        while True:
+            name = new_name()
+            handle = os.open(_file(folder, name), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+            # A sweeper may have met the file before it was locked, and taken it for one of the dead.
+            if _try_lock(handle) and _stands(folder, name, handle):
+                return cls(folder, name, handle)
+            os.close(handle)
+
+    def lives(self, name: str) -> bool:
+        """Whether the driver of that NAME holds its lock. A dead one's file is removed."""
+        return name == self.name or _lives(self._folder, name)
+
+    def close(self) -> None:
+        """Let the lock go, and with it all that is driven."""
+        os.close(self._handle)
+        with suppress(OSError):
+            _file(self._folder, self.name).unlink(missing_ok=True)
+
+
+def _file(folder: Path, name: str) -> Path:
+    return folder / f"{name}{_SUFFIX}"
+
+
+def _sweep(folder: Path) -> None:
+    for file in folder.glob(f"*{_SUFFIX}"):
+        _lives(folder, file.name.removesuffix(_SUFFIX))
+
+
+def _lives(folder: Path, name: str) -> bool:
+    try:
+        handle = os.open(_file(folder, name), os.O_RDWR)
+    except FileNotFoundError:
+        return False
+    try:
+        if not _try_lock(handle):
+            return True
+        if sys.platform != "win32":
+            _file(folder, name).unlink(
+                missing_ok=True
+            )  # while it is locked: a starting driver then sees that it is gone
+        return False
+    finally:
+        os.close(handle)
+
+
+def _stands(folder: Path, name: str, handle: int) -> bool:
+    """Whether the locked file is still the one of that name."""
+    try:
+        found = _file(folder, name).stat()
+    except FileNotFoundError:
+        return False
+    mine = os.fstat(handle)
+    return (found.st_dev, found.st_ino) == (mine.st_dev, mine.st_ino)

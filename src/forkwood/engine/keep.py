@@ -1,0 +1,85 @@
+"""Keeping a reply: its node, its event, usage and cost, the head, notices, and the end of its draft, in one commit."""
+
+from __future__ import annotations
+
+from forkwood.domain import joins, policy
+from forkwood.domain.errors import LimitExceeded
+from forkwood.domain.event import NoticeGiven
+from forkwood.domain.manifest import Manifest
+from forkwood.domain.message import Origin, Part, Text, calls_of
+from forkwood.domain.model import Reply, cost_of
+from forkwood.domain.run_event import ReplyKept, RunStopped
+from forkwood.engine.grip import Grip
+from forkwood.engine.supplies import told
+from forkwood.store import conversations, drafts, holding, log, nodes
+from forkwood.store.db import Tx
+from forkwood.store.holding import Held
+
+
+def keep_reply(grip: Grip, turn: int, reply: Reply, manifest: Manifest) -> None:
+    """Append REPLY to the tree at the run's tip. One that the tree cannot hold ends the run failed. Raises Lost."""
+    try:
+        with grip.supplies.store.write() as tx:
+            held = holding.renew(tx, grip.held)
+            grip.settle(tx, _kept(tx, grip, held, reply, turn=turn, manifest=manifest))
+    except LimitExceeded as error:
+        grip.commit(RunStopped(error=told(error)))
+
+
+def _kept(tx: Tx, grip: Grip, held: Held, reply: Reply, *, turn: int, manifest: Manifest) -> Held:
+    parts = joins.distinct(reply.parts)
+    if not parts and reply.partial == "cancelled":
+        return held  # nothing had come: the run ends without this turn
+    now_ms = grip.supplies.clock()
+    node = _node(tx, grip, held, parts, reply) if parts else None
+    cost = None if reply.usage is None else cost_of(reply.usage, manifest.traits.price)
+    tools = {tool.spec.name: tool for tool in manifest.tools}
+    kept = ReplyKept(
+        turn=turn,
+        usage=reply.usage,
+        cost=cost,
+        finish=reply.finish,
+        partial=reply.partial,
+        error=reply.error,
+        calls=policy.asked(calls_of(parts), tools, manifest.policy),
+        empty=not any(_says(part) for part in parts) and not calls_of(parts),
+    )
+    held = holding.append(tx, held, kept, now_ms=now_ms, node=node, by="model")
+    conversations.count_reply(tx, held.conversation, reply.usage, cost, now_ms)
+    drafts.clear(tx, held.run)
+    for notice in _notices(reply) if node else ():
+        log.write(
+            tx,
+            notice,
+            who=held.who(),
+            now_ms=now_ms,
+            conversation=held.conversation,
+            run=held.run,
+            node=node,
+        )
+    return held
+
+
+def _node(tx: Tx, grip: Grip, held: Held, parts: tuple[Part, ...], reply: Reply) -> int:
+    return nodes.add_message(
+        tx,
+        id=grip.supplies.new_id(),
+        conversation=held.conversation,
+        at=held.tip,
+        role="assistant",
+        parts=parts,
+        origin=Origin(by="model", via=held.door, run=held.run, model=held.model),
+        now_ms=grip.supplies.clock(),
+        partial=reply.partial,
+    )
+
+
+def _says(part: Part) -> bool:
+    return isinstance(part, Text) and bool(part.text.strip())
+
+
+def _notices(reply: Reply) -> list[NoticeGiven]:
+    notices = [NoticeGiven(what="reply", text=text) for text in reply.notices]
+    if reply.partial is not None:
+        notices.append(NoticeGiven(what="partial", text=reply.error or f"this reply is not whole: {reply.partial}"))
+    return notices

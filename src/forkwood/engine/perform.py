@@ -1,0 +1,149 @@
+"""The two steps that reach outside: calling the model, using a tool. Each is announced in the log before it begins."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import cast
+
+from forkwood.domain.errors import ForkwoodError, ProviderFailed
+from forkwood.domain.message import Text, ToolCall
+from forkwood.domain.model import NEXT_KEY_STATUS, Delta, Model, Reply, Try, wait_before
+from forkwood.domain.run_event import CallSettled, CallStarted, RunSealed, RunStopped, TryFailed, TurnStarted
+from forkwood.domain.step import CallModel, UseTool
+from forkwood.domain.tool import Tool, ToolOutcome
+from forkwood.engine.advance import calls_in_turn
+from forkwood.engine.attend import attend
+from forkwood.engine.grip import Grip
+from forkwood.engine.keep import keep_reply
+from forkwood.engine.prepare import Prepared, prepare
+from forkwood.engine.supplies import told
+from forkwood.store import drafts, holding, manifests
+from forkwood.store.db import Tx
+
+CHANGED = "changed since it was asked"
+
+
+async def call_model(grip: Grip, model: Model, step: CallModel) -> None:
+    """One turn: prepared, announced, sent, streamed, kept."""
+    try:
+        ready = prepare(grip.supplies, grip.held, model, step)
+    except ForkwoodError as error:
+        grip.commit(RunStopped(error=told(error)))
+        return
+    if not _announced(grip, step, ready):
+        return
+    grip.begin_draft()
+    reply = await attend(_tries(grip, model, ready, step.turn), grip.poke, grip.beat)
+    if reply is None and grip.held.state.cancelling:
+        reply = Reply(parts=drafts.assembled(grip.feed.flight), partial="cancelled")
+    if reply is None:
+        return  # the last failed try is in the log, and what follows from it
+    keep_reply(grip, step.turn, reply, ready.manifest)
+    grip.begin_draft()
+    grip.feed.catch_up()
+
+
+def _announced(grip: Grip, step: CallModel, ready: Prepared) -> bool:
+    """Commit that the turn begins; False where somebody stopped the run meanwhile."""
+    with grip.supplies.store.write() as tx:
+        held = holding.renew(tx, grip.held)
+        if held.state.stop is not None:
+            grip.settle(tx, held)
+            return False
+        digest = manifests.put(tx, ready.manifest)
+        now_ms = grip.supplies.clock()
+        if digest != held.state.manifest:
+            held = holding.append(tx, held, RunSealed(manifest=digest), now_ms=now_ms)
+        grip.held = holding.append(tx, held, TurnStarted(turn=step.turn, recipe=ready.recipe), now_ms=now_ms)
+    grip.feed.catch_up()
+    return True
+
+
+async def _tries(grip: Grip, model: Model, ready: Prepared, turn: int) -> Reply | None:
+    """The reply; None where none is due: somebody stopped the run, or the last failed try says why."""
+    while grip.check():
+        attempt = Try(turn=turn - 1, number=grip.held.state.tries + 1)
+        try:
+            return await _listen(grip, model.stream(ready.request, attempt))
+        except ProviderFailed as failure:
+            if grip.feed.flight:
+                return Reply(parts=drafts.assembled(grip.feed.flight), partial="error", error=failure.message)
+            failed = _judged(grip, model, failure, turn)
+        grip.commit(failed)
+        if failed.wait_ms is None:
+            return None
+        await asyncio.sleep(failed.wait_ms / 1000)
+    return None
+
+
+async def _listen(grip: Grip, stream: AsyncIterator[Delta | Reply]) -> Reply:
+    """Hear STREAM out. Leaving it in any way closes its connection."""
+    hear = grip.hear
+    async with aclosing(cast("AsyncGenerator[Delta | Reply]", stream)) as coming:
+        async for item in coming:
+            if type(item) is Reply:
+                return item
+            hear(cast("Delta", item))
+    return Reply(parts=drafts.assembled(grip.feed.flight), partial="cut", error="the stream ended without its end")
+
+
+def _judged(grip: Grip, model: Model, failure: ProviderFailed, turn: int) -> TryFailed:
+    """What is done about a try that failed before its reply began."""
+    state = grip.held.state
+    refused = failure.facts.get("status") in NEXT_KEY_STATUS
+    other_key = refused and model.keys_left > 0 and model.next_key()
+    wait = 0.0 if other_key else wait_before(failure, state.waits + 1, grip.supplies.chance())
+    return TryFailed(
+        turn=turn,
+        number=state.tries + 1,
+        reason=failure.reason,
+        message=failure.message,
+        wait_ms=None if wait is None else round(wait * 1000),
+        next_key=other_key,
+        hint=failure.hint,
+        facts={key: value for key, value in failure.facts.items() if key != "reason"},
+    )
+
+
+async def use_tool(grip: Grip, step: UseTool) -> None:
+    """One call: what a crash left of it is looked at, its effect is announced, then it happens."""
+    try:
+        with grip.supplies.store.read() as tx:
+            call = calls_in_turn(tx, grip.held)[step.call.call]
+            tool = _as_sealed(tx, grip, call.name)
+    except ForkwoodError as error:
+        grip.commit(RunStopped(error=told(error)))
+        return
+    if tool is None:
+        grip.commit(_settled(step, ToolOutcome(outcome="error", parts=(Text(text=CHANGED),))))
+        return
+    found = await tool.inspect(call) if step.inspect else None
+    if found is None:
+        grip.commit(CallStarted(call=call.call))
+        if grip.held.state.stop is None:
+            found = await attend(_outcome(tool, call), grip.poke, grip.beat)
+    if found is None:
+        grip.commit()
+    else:
+        grip.commit(_settled(step, found))
+
+
+def _as_sealed(tx: Tx, grip: Grip, name: str) -> Tool | None:
+    """The live tool of that NAME, where it still is what was sealed."""
+    assert grip.held.state.manifest is not None
+    sealed = {tool.spec.name: tool for tool in manifests.get(tx, grip.held.state.manifest).tools}
+    live = next((tool for tool in grip.supplies.tools.values() if tool.sealed.spec.name == name), None)
+    return live if live is not None and live.sealed == sealed.get(name) else None
+
+
+async def _outcome(tool: Tool, call: ToolCall) -> ToolOutcome:
+    try:
+        return await tool.use(call)
+    except ForkwoodError as error:
+        return ToolOutcome(outcome="error", parts=(Text(text=f"{error.message}. {error.hint}".strip()),))
+
+
+def _settled(step: UseTool, found: ToolOutcome) -> CallSettled:
+    return CallSettled(call=step.call.call, outcome=found.outcome, parts=found.parts)

@@ -1,0 +1,129 @@
+"""What one turn is made from: the sealed manifest, the prompt of the path, the request, and the recipe of it all."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from forkwood import wire
+from forkwood.domain import joins, limits
+from forkwood.domain.conversation import Conversation
+from forkwood.domain.errors import Conflict, LimitExceeded
+from forkwood.domain.ids import Id
+from forkwood.domain.manifest import RETRY, Manifest
+from forkwood.domain.model import Model
+from forkwood.domain.policy import Policy
+from forkwood.domain.prompt import Prompt, Said
+from forkwood.domain.run_event import Recipe
+from forkwood.domain.step import CallModel
+from forkwood.domain.tool import ToolSealed
+from forkwood.engine.supplies import Supplies
+from forkwood.store import blobs, conversations, log, manifests, nodes, places
+from forkwood.store.db import Tx
+from forkwood.store.holding import Held
+
+FRESH_DIGITS = 16
+
+
+class Prepared(Struct, frozen=True, kw_only=True):
+    """A turn that is ready to be sent."""
+
+    manifest: Manifest
+    request: bytes
+    recipe: Recipe
+
+
+def prepare(supplies: Supplies, held: Held, model: Model, step: CallModel) -> Prepared:
+    """The turn STEP wants, as of now. Raises a ForkwoodError where the run cannot go on."""
+    with supplies.store.read() as tx:
+        _room(tx, held)
+        manifest = _manifest(tx, supplies, held, model)
+        said = places.said(tx, held.tip)
+        files = {blob: blobs.get(tx, blob) for blob in joins.wanted(said, manifest)}
+        prompt = joins.build(said, manifest, files=files, withdrawn=step.withdrawn)
+        pictures = {blob: blobs.get(tx, blob) for blob in joins.images(prompt)}
+        place, number = nodes.spot_text(tx, held.tip), log.newest(tx)
+    request = model.encode(prompt, pictures)
+    recipe = Recipe(
+        place=place,
+        log=number,
+        manifest=wire.digest(manifest),
+        summary=None,
+        first_entry=said[0].node if said else None,
+        tools_withdrawn=step.withdrawn,
+        form=prompt.form,
+        prompt_digest=wire.digest(prompt),
+        request_digest=sha256(request).hexdigest(),
+        fresh=fresh(said),
+    )
+    return Prepared(manifest=manifest, request=request, recipe=recipe)
+
+
+def fresh(said: list[Said]) -> dict[Id, str]:
+    """Digests of the last reply and all behind it, by node."""
+    last = next((index for index in reversed(range(len(said))) if said[index].role == "assistant"), 0)
+    return {one.node: digest_of(one) for one in said[last:][-limits.recipe_fresh_max :]}
+
+
+def digest_of(one: Said) -> str:
+    """What tells whether a message is still what it was."""
+    return wire.digest([one.role, one.parts])[:FRESH_DIGITS]
+
+
+def rebuilt(tx: Tx, said: list[Said], recipe: Recipe) -> Prompt:
+    """The prompt of RECIPE for what is SAID at its place as of its log number."""
+    manifest = manifests.get(tx, recipe.manifest)
+    files = {blob: blobs.get(tx, blob) for blob in joins.wanted(said, manifest)}
+    return joins.build(said, manifest, files=files, withdrawn=recipe.tools_withdrawn, form=recipe.form)
+
+
+def _room(tx: Tx, held: Held) -> None:
+    """A reply that could not be kept is not asked for."""
+    size = places.size(tx, held.tip)
+    if size >= limits.path_entries_max:
+        raise LimitExceeded(
+            "the path's entries",
+            limit="path_entries_max",
+            bound=limits.path_entries_max,
+            got=size + 1,
+            hint="go on in a new conversation",
+        )
+
+
+def _manifest(tx: Tx, supplies: Supplies, held: Held, model: Model) -> Manifest:
+    if held.state.manifest is None:
+        return _new(conversations.row(tx, held.conversation), supplies, held, model)
+    manifest = manifests.get(tx, held.state.manifest)
+    if manifest.binding != model.binding:
+        raise Conflict(
+            f"the model {held.model} is reached in another way than when the run began",
+            hint=RETRY,
+            reason="binding",
+            sealed=manifest.binding.origin,
+            found=model.binding.origin,
+        )
+    live = {tool.sealed.spec.name: tool.sealed for tool in supplies.tools.values()}
+    tools = tuple(live[tool.spec.name] for tool in manifest.tools if tool.spec.name in live)
+    return manifest if tools == manifest.tools else replace(manifest, tools=tools)
+
+
+def _new(conversation: Conversation, supplies: Supplies, held: Held, model: Model) -> Manifest:
+    system = supplies.settings.system if conversation.system is None else conversation.system
+    return Manifest(
+        model=held.model,
+        binding=model.binding,
+        traits=model.traits,
+        parameters=conversation.params,
+        system=system,
+        profile=conversation.profile,
+        tools=() if model.traits.tools is False else _offered(supplies, conversation.tools_off),
+        tools_off=conversation.tools_off,
+        policy=Policy(mode=conversation.approvals),
+        door=held.door,
+    )
+
+
+def _offered(supplies: Supplies, off: tuple[str, ...]) -> tuple[ToolSealed, ...]:
+    return tuple(tool.sealed for tool in supplies.tools.values() if tool.sealed.spec.name not in off)
