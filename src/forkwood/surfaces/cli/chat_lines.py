@@ -53,8 +53,8 @@ def read_line(line: str, commands: click.Group) -> Line:
     if not line.startswith("/"):
         return Message(line)
     name, _, rest = line[1:].strip().partition(" ")
-    if name in {"help", "?", ""} and not rest:
-        return Help()
+    if name in {"help", "?", ""}:
+        return Verb((*rest.split()[:1], "--help")) if rest else Help()
     if name in LEAVING:
         return Leave()
     first, *more = ALIASES.get(name, (name,))

@@ -1,0 +1,64 @@
+"""Writing to screens, pipes, narrow encodings and readers that left."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from forkwood.surfaces.cli.glyphs import ASCII, COLOURED, PLAIN, UNICODE
+from forkwood.surfaces.cli.terminal import PIPE_WIDTH, Terminal, error_line
+from tests.surfaces.cli.desks import Stream, terminal, written
+
+
+@pytest.mark.parametrize(
+    ("is_screen", "environ", "inks"),
+    (
+        (True, {}, COLOURED),
+        (False, {}, PLAIN),
+        (True, {"NO_COLOR": "1"}, PLAIN),
+        (True, {"NO_COLOR": ""}, COLOURED),
+        (True, {"TERM": "dumb"}, PLAIN),
+    ),
+)
+def test_colour_is_for_screens_that_want_it(is_screen: bool, environ: dict[str, str], inks: object) -> None:
+    assert terminal(is_screen=is_screen, **environ).pen.inks == inks
+
+
+def test_a_pipe_has_a_width_of_its_own() -> None:
+    assert terminal().pen.width == PIPE_WIDTH
+
+
+@pytest.mark.parametrize(("encoding", "glyphs"), (("utf-8", UNICODE), ("ascii", ASCII), ("latin-1", ASCII)))
+def test_marks_can_be_written_in_the_encoding(encoding: str, glyphs: object) -> None:
+    assert terminal(encoding=encoding).pen.glyphs == glyphs
+
+
+def test_no_character_makes_writing_fail() -> None:
+    narrow = terminal(encoding="ascii")
+    narrow.say("naïve … 你 \ud83d")
+    assert written(narrow.out) == "na\\xefve ... \\u4f60 \\ud83d\n"
+    wide = terminal()
+    wide.say("naïve … \ud83d")
+    assert written(wide.out) == "naïve … \\ud83d\n"
+
+
+def test_json_is_utf8_in_every_locale() -> None:
+    narrow = terminal(encoding="latin-1")
+    narrow.json({"text": "你 …"})
+    assert narrow.out.buffer.getvalue() == '{"text":"你 …"}\n'.encode()  # type: ignore[attr-defined]
+
+
+def test_facts_with_lone_surrogates_are_told() -> None:
+    assert error_line({"kind": "x", "name": "\ud83d"}) == b'{"error":{"kind":"x","name":"\\\\ud83d"}}'
+
+
+def test_a_reader_that_leaves_ends_the_writing_and_nothing_else() -> None:
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "w", encoding="utf-8") as out:
+        here = Terminal(Stream(), out, Stream(), {})
+        here.say("heard")
+        os.close(reading)
+        here.say("x" * 100_000)
+        here.json({"still": "no error"})
+        here.say("nor now")
