@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -59,23 +60,28 @@ def read_start(path: Path) -> bytes:
 
 def version_of(path: Path, header: Header) -> int:
     """The version of the store at PATH, as the next reader will see it: from its write-ahead log, else from HEADER."""
-    try:
-        with Path(f"{path}-wal").open("rb") as log:
-            first_page = _first_page_in(log)
-    except FileNotFoundError:
-        first_page = None
-    return header.user_version if first_page is None else _number(first_page, 60)
+    log = Path(f"{path}-wal")
+    newest = committed_pages(log).get(1)
+    if newest is None:
+        return header.user_version
+    with log.open("rb") as file:
+        file.seek(newest)
+        return _number(file.read(HEADER_BYTES), 60)
 
 
-def _first_page_in(log: BinaryIO) -> bytes | None:
-    """The newest committed start of page 1 in a write-ahead log."""
-    committed = candidate = None
-    for page, size_after_commit, offset in _frames(log):
-        if page == 1:
-            log.seek(offset)
-            candidate = log.read(HEADER_BYTES)
-        if size_after_commit and candidate is not None:
-            committed, candidate = candidate, None
+def committed_pages(log: Path) -> dict[int, int]:
+    """Where in a write-ahead log the newest committed copy of each page begins; nothing where there is no log.
+
+    The checksums are not looked at: this is for looking, never for writing back.
+    """
+    committed: dict[int, int] = {}
+    pending: dict[int, int] = {}
+    with suppress(FileNotFoundError), log.open("rb") as file:
+        for page, size_after_commit, offset in _frames(file):
+            pending[page] = offset
+            if size_after_commit:
+                committed.update(pending)
+                pending.clear()
     return committed
 
 
