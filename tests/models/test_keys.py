@@ -192,3 +192,15 @@ def test_a_home_that_takes_no_key_says_so(home: Path) -> None:
         keys.keep(home, "openai", SECRET)
     assert failed.value.hint
     assert SECRET not in said(failed.value)
+
+
+def test_credentials_of_the_environment_are_known_by_their_names() -> None:
+    environ = {
+        "OPENAI_API_KEY": SECRET,
+        "aws_secret_access_key": "abcdefghijkl",
+        "GITHUB_TOKEN": " ghp_0123456789 ",
+        "SHORT_KEY": "elevenchars",
+        "KEYBOARD_LAYOUT": "a-plain-long-word",
+        "MONKEY": "a-plain-long-word",
+    }
+    assert keys.credential_values(environ) == (SECRET, "abcdefghijkl", "ghp_0123456789")

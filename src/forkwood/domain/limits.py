@@ -69,6 +69,8 @@ after_end_seconds = 5.0
 """How long a stream whose reply has ended may take to report usage and close."""
 models_listed_max = 1_000
 model_name_characters_max = 500
+details_asked_max = 64
+"""Models of one server that are asked for one by one; the others are listed with what the list says."""
 secret_bytes_max = 64 * KIB
 listing_bytes_max = 16 * MIB
 remote_listing_seconds = 5.0

@@ -19,7 +19,6 @@ from forkwood.models.quirks import Quirks
 Kind: TypeAlias = Literal["openai", "anthropic", "google", "ollama", "llamacpp", "lmstudio", "vllm"]
 """How a server is asked for its models; `openai` is what every compatible server answers."""
 
-EMBEDDED = "embedded"
 SCRIPTED = "scripted"
 
 
@@ -158,12 +157,16 @@ def without_address(settings: Mapping[str, Provider]) -> tuple[str, ...]:
 
 
 def at_url(url: str, settings: Mapping[str, Provider]) -> Known:
-    """The compatible server at URL: as the provider SETTINGS put at that very address, else one without keys."""
+    """The compatible server at URL, with the keys and quirks of the provider that is known at that very address."""
     url = names.url_of(url)
-    named = next((provider for provider in providers(settings).values() if provider.url == url), None)
-    if named and named.dialect == "chat":
-        return named
-    return Known(name=url, url=url, dialect="chat", kind="openai", local=names.is_loopback(url))
+    plain = Known(name=url, url=url, dialect="chat", kind="openai", local=names.is_loopback(url))
+    like = next((known for known in providers(settings).values() if known.url == url), plain)
+    return msgspec.structs.replace(plain, keys=like.keys, quirks=like.quirks)
+
+
+def nobody(name: str) -> Known:
+    """Stands for the provider of a model that is set and that nothing leads to."""
+    return Known(name=name.partition(":")[0], url="", dialect="chat", kind="openai", local=True)
 
 
 def of_kind(known: Known, kind: Kind) -> Known:

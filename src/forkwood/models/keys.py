@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +20,10 @@ KEYRING_SERVICE = "forkwood"
 FOLDER = "keys"
 FORMS = "env:NAME, keyring:NAME or file:PATH"
 PRIVATE = 0o600
+CREDENTIAL_CHARACTERS_MIN = 12
+"""A shorter value may well be a plain word."""
+
+_CREDENTIAL = re.compile(r"(?:^|_)(?:API)?(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(?:$|_)", re.IGNORECASE)
 
 
 class Reference(Struct, frozen=True, kw_only=True):
@@ -36,7 +41,7 @@ def parse(reference: str) -> Reference:
     match place:
         case "env" | "keyring":
             return Reference(place=place, name=name)
-        case "file" if Path(name).is_absolute() or name.startswith("~"):
+        case "file" if Path(name).is_absolute() or name.startswith("~/"):
             return Reference(place="file", name=name)
         case "file":
             raise Misused(f"{reference!r} is not an absolute path", hint="write file:/path/to/the/key or file:~/…")
@@ -92,6 +97,15 @@ def keep(home: Path, provider: str, value: str) -> str:
     if _put_into_keyring(provider, value):
         return f"keyring:{provider}"
     return f"file:{_put_into_file(home / FOLDER / provider, value)}"
+
+
+def credential_values(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The values in ENVIRON whose names say that they are credentials, of the length that makes them one."""
+    return tuple(
+        value.strip()
+        for name, value in environ.items()
+        if _CREDENTIAL.search(name) and len(value.strip()) >= CREDENTIAL_CHARACTERS_MIN
+    )
 
 
 def _no_reference() -> Misused:

@@ -112,9 +112,9 @@ def llamacpp(offers: tuple[Offer, ...], properties: Any) -> tuple[Offer, ...]:
     )
 
 
-def is_llamacpp(properties: Any) -> bool:
-    """Whether PROPERTIES are those of a llama.cpp server."""
-    return bool(_table(_at(properties, "default_generation_settings")))
+def is_llamacpp(value: Any, properties: Any) -> bool:
+    """Whether VALUE, a list of `/v1/models`, comes from llama.cpp, or PROPERTIES, which it may keep to itself, do."""
+    return _owned_by(value, "llamacpp") or bool(_table(_at(properties, "default_generation_settings")))
 
 
 def lmstudio(value: Any) -> tuple[Offer, ...]:
@@ -132,9 +132,18 @@ def lmstudio(value: Any) -> tuple[Offer, ...]:
     )
 
 
+def is_list(value: Any) -> bool:
+    """Whether VALUE is a list as `/v1/models` gives it, be it empty."""
+    return isinstance(_at(value, "data"), list)
+
+
 def is_vllm(value: Any) -> bool:
     """Whether VALUE, a list of `/v1/models`, comes from vLLM."""
-    return any(item.get("owned_by") == "vllm" for item in _items(_at(value, "data")))
+    return _owned_by(value, "vllm")
+
+
+def _owned_by(value: Any, owner: str) -> bool:
+    return any(item.get("owned_by") == owner for item in _items(_at(value, "data")))
 
 
 def _openai(item: dict[str, Any]) -> Offer:
