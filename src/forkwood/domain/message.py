@@ -25,7 +25,7 @@ class Replay(Struct, frozen=True, kw_only=True):
     value: Any
 
 
-class Text(Struct, frozen=True, kw_only=True, tag_field="kind", tag="text"):
+class Text(Struct, frozen=True, kw_only=True, gc=False, tag_field="kind", tag="text"):
     """Words."""
 
     text: str
@@ -79,8 +79,8 @@ class Message(Struct, frozen=True, kw_only=True):
     parts: tuple[Part, ...]
 
 
-class Origin(Struct, frozen=True, kw_only=True):
-    """Who made a node, through which door; for a reply also its run and model."""
+class Origin(Struct, frozen=True, gc=False):
+    """Who made a node, through which door; for a reply also its run and model. One is made per entry of every path read."""
 
     by: By
     via: Via
@@ -90,6 +90,8 @@ class Origin(Struct, frozen=True, kw_only=True):
 
 def text_of(parts: tuple[Part, ...]) -> str:
     """The words of PARTS that were said aloud, one part a paragraph: no thinking, no calls."""
+    if len(parts) == 1 and isinstance(parts[0], Text):
+        return parts[0].text
     return "\n\n".join(part.text for part in parts if isinstance(part, Text) and part.text)
 
 

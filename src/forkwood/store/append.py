@@ -34,9 +34,12 @@ _PARENT = """SELECT p.conversation, p.own, p.length, p.source_node IS NOT NULL, 
     p.graft_node, p.graft_cut, j.hops, j.jump_node, j.jump_cut, jj.hops
   FROM node p LEFT JOIN node j ON j.seq = p.jump_node LEFT JOIN node jj ON jj.seq = j.jump_node WHERE p.seq = ?"""
 
-_INSERT = """INSERT INTO node (id, conversation, at_node, at_cut, role, parts, source_node, source_cut, first, own, length,
-    hops, jump_node, jump_cut, graft_node, graft_cut, by, via, run, model, revises, partial, created_ms)
-  VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"""
+_INSERT = """INSERT INTO node (id, conversation, at_node, at_cut, role, parts, source_node, source_cut, first, own,
+    length, hops, beside, jump_node, jump_cut, graft_node, graft_cut, by, via, run, model, revises, partial, created_ms)
+  VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"""
+
+_TAKEN = """SELECT EXISTS (SELECT 1 FROM node WHERE at_node = ? AND at_cut = ?)"""
+_FIRST_TAKEN = """SELECT EXISTS (SELECT 1 FROM node WHERE conversation = ? AND at_node IS NULL)"""
 
 
 class Content(Struct, frozen=True, kw_only=True):
@@ -56,6 +59,7 @@ class Pointers(Struct, frozen=True):
 
     size: int = 0
     hops: int = 0
+    beside: bool = False
     jump: Spot = ROOT
     graft: Spot = ROOT
 
@@ -126,7 +130,7 @@ def insert(tx: Tx, id: Id, conversation: int, at: Spot, content: Content, origin
         (
             bytes.fromhex(id), conversation, *_pair(at), content.role, content.parts,
             *((content.source.node, content.source.cut) if content.source.node else (None, None)),
-            content.first, content.own, length, above.hops + 1, *_pair(above.jump), *_pair(above.graft),
+            content.first, content.own, length, above.hops + 1, above.beside, *_pair(above.jump), *_pair(above.graft),
             origin.by, origin.via, bytes.fromhex(origin.run) if origin.run else None, origin.model,
             content.revises or None, content.partial, now_ms,
         ),
@@ -138,7 +142,7 @@ def insert(tx: Tx, id: Id, conversation: int, at: Spot, content: Content, origin
 def pointers(tx: Tx, conversation: int, at: Spot) -> Pointers:
     """What a row that hangs at AT in CONVERSATION keeps. Raises NotFound, Refused."""
     if at.node == 0:
-        return Pointers()
+        return Pointers(beside=bool(tx.value(_FIRST_TAKEN, (conversation,))))
     row = tx.one(_PARENT, (at.node,))
     if row is None:
         raise NotFound(f"there is no node #{at.node}", hint="forkwood tree lists the nodes of a conversation")
@@ -155,6 +159,7 @@ def pointers(tx: Tx, conversation: int, at: Spot) -> Pointers:
     return Pointers(
         size=length - at.cut,
         hops=hops,
+        beside=at.cut > 0 or bool(tx.value(_TAKEN, (at.node, at.cut))),
         jump=_spot(next_node, next_cut) if leap else at,
         graft=at if is_graft else _spot(graft_node, graft_cut),
     )

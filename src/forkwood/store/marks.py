@@ -1,9 +1,11 @@
-"""Marks: which nodes are hidden, now or as of a log number. A filter beside the tree: no place, length or digest knows it."""
+"""Marks: which nodes are hidden, now or as of a log number: a filter beside the tree, which no place or digest knows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain, pairwise
 
+from forkwood.domain.message import Role
 from forkwood.store.db import Tx
 
 _FEW = 16
@@ -34,6 +36,21 @@ def hidden_now(tx: Tx, nodes: Sequence[int]) -> set[int]:
         query = "SELECT 1 FROM mark WHERE node = ? AND until IS NULL"
         return {node for node in nodes if tx.value(query, (node,)) is not None}
     return hidden_between(tx, min(nodes), max(nodes)).intersection(nodes)
+
+
+def unseen(
+    tx: Tx, path: Sequence[tuple[int, Role | None]], log: int | None = None, others: Sequence[int] = ()
+) -> set[int]:
+    """Which messages of a path, as (node, role) from its beginning, and which OTHERS are hidden, as of LOG (None: now):
+    those with a mark, and results right behind a reply that has one."""
+    if not path:
+        return set()
+    seqs = [node for node, _ in path]
+    low, high = min(chain(seqs, others)), max(chain(seqs, others))
+    found = hidden_between(tx, low, high) if log is None else hidden_at(tx, log, low, high)
+    if found:
+        found |= {node for (reply, _), (node, role) in pairwise(path) if role == "tool" and reply in found}
+    return found
 
 
 def hidden_between(tx: Tx, low: int, high: int) -> set[int]:

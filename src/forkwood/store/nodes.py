@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
+from itertools import repeat
 from typing import Any, cast
 
 import msgspec
@@ -11,7 +12,7 @@ from forkwood.domain.conversation import Leaf
 from forkwood.domain.errors import NotFound
 from forkwood.domain.ids import Id
 from forkwood.domain.message import Origin, Part, text_of
-from forkwood.domain.tree import ROOT, Node, Spot
+from forkwood.domain.tree import Node, Spot
 from forkwood.store import marks, walk
 from forkwood.store.append import add_message, add_results
 from forkwood.store.db import Tx
@@ -22,9 +23,11 @@ __all__ = [
     "leaves", "newest_leaf", "of_conversation", "place_text", "row", "rows", "spot_text", "versions",
 ]  # fmt: skip
 
-COLUMNS = """, n.conversation, n.at_node, n.at_cut, n.by, n.via, n.run, n.model, n.revises, n.partial, n.created_ms,
-  n.length, n.purged"""
-_ROW = f"SELECT n.seq, n.id, n.role, n.parts{COLUMNS}, n.source_node, n.source_cut, n.own FROM node n"
+HANGING = ", n.by, n.via, n.run, n.model, n.revises, n.partial, n.created_ms"
+"""Columns of a node that is met where it hangs, after the four every row begins with: the path tells the rest."""
+CARRIED = f"{HANGING}, n.conversation, n.length, n.at_node, n.at_cut"
+"""Columns of a node that is met anywhere else."""
+_ROW = f"SELECT n.seq, n.id, n.role, n.parts{CARRIED}, n.source_node, n.source_cut, n.own FROM node n"
 
 _VERSIONS = """WITH RECURSIVE back (seq) AS (
   VALUES (?) UNION ALL SELECT n.revises FROM back JOIN node n ON n.seq = back.seq WHERE n.revises IS NOT NULL
@@ -148,24 +151,28 @@ def _leaf(tx: Tx, spot: Spot, length: int, created_ms: int) -> Leaf:
 
 def _nodes(tx: Tx, found: Sequence[walk.Row]) -> list[Node]:
     names = Names(tx, {row[0]: row[1].hex() for row in found})
-    unseen = marks.hidden_now(tx, [row[0] for row in found]) if found else set()
-    return [names.node(row[:16], row[0] in unseen, *row[16:]) for row in found]
+    unseen = marks.hidden_now(tx, [row[0] for row in found])
+    said = names.carried([row[:-3] for row in found if row[2]], unseen)
+    made = {node.seq: node for node in said} | {row[0]: names.graft(row) for row in found if not row[2]}
+    return [made[row[0]] for row in found]
 
 
 class Names:
-    """Turns rows into nodes: each seq that a row speaks of becomes an id, looked up once."""
+    """Turns rows into nodes. Each seq that a row speaks of becomes an id, looked up once.
+
+    Rows are turned by columns, not one by one: a path has thousands, and calls would cost more than reading them.
+    """
 
     def __init__(self, tx: Tx, known: dict[int, Id]) -> None:
         self._tx = tx
-        self._known = known
+        self.known = known
         self._conversations: dict[int, Id] = {}
-        self._origins: dict[tuple[Any, ...], Origin] = {}
 
     def id(self, seq: int) -> Id:
         """The id of a node."""
-        name = self._known.get(seq)
+        name = self.known.get(seq)
         if name is None:
-            name = self._known[seq] = self._tx.value("SELECT id FROM node WHERE seq = ?", (seq,)).hex()
+            name = self.known[seq] = self._tx.value("SELECT id FROM node WHERE seq = ?", (seq,)).hex()
         return name
 
     def place(self, node: int | None, cut: int) -> str | None:
@@ -174,32 +181,77 @@ class Names:
             return None
         return f"{self.id(node)}~{cut}" if cut else self.id(node)
 
-    def node(
-        self, found: walk.Row, hidden: bool, source: int | None = None, source_cut: int = 0, own: int | None = None
-    ) -> Node:  # fmt: skip
-        """The node of a row that was read with COLUMNS."""
-        (seq, id, role, parts_json, conversation, at_node, at_cut, by, via, run, model, revises, partial, created_ms,
-         length, purged) = found  # fmt: skip
-        parts = parts_of(parts_json) if role else ()
+    def hanging(self, rows: Sequence[walk.Row], conversation: int, ats: Sequence[str | None], length: int) -> list[Node]:
+        """The messages of rows read with HANGING, one below the other in CONVERSATION; the first has that LENGTH."""
+        lengths = range(length, length + len(rows))
+        return self._made(list(zip(*rows, strict=True)), repeat(self._conversation(conversation)), ats, lengths)
+
+    def carried(self, rows: Sequence[walk.Row], hidden: Container[int] = ()) -> list[Node]:
+        """The messages of rows read with CARRIED; those of them that are HIDDEN flagged."""
+        if not rows:
+            return []
+        *columns, conversations, lengths, at_nodes, at_cuts = zip(*rows, strict=True)
+        ats = map(self.place, at_nodes, at_cuts)
+        flags = [seq in hidden for seq in columns[0]] if hidden else None
+        return self._made(columns, map(self._conversation, conversations), ats, lengths, flags)
+
+    def graft(self, found: walk.Row) -> Node:
+        """The node of a graft's whole row."""
+        (seq, blob, _, _, by, via, run, model, _, _, created_ms, conversation, length, at_node, at_cut,
+         source, source_cut, own) = found  # fmt: skip
         return Node(
-            id=id.hex(),
+            id=blob.hex(),
             seq=seq,
             conversation=self._conversation(conversation),
             at=self.place(at_node, at_cut),
-            kind="message" if role else "graft",
-            role=role,
-            parts=parts,
-            text=text_of(parts),
+            kind="graft",
+            role=None,
+            parts=(),
+            text="",
             source=self.place(source, source_cut),
-            count=own if source else None,
-            origin=self._origin(by, via, run, model),
-            revises=self.id(revises) if revises else None,
-            hidden=hidden,
-            partial=partial is not None,
-            partial_reason=partial,
-            purged=bool(purged),
+            count=own,
+            origin=Origin(by, via, run.hex() if run else None, model),
+            revises=None,
+            hidden=False,
+            partial=False,
+            partial_reason=None,
+            purged=False,
             length=length,
             created_ms=created_ms,
+        )
+
+    def _made(
+        self,
+        columns: Sequence[Sequence[Any]],
+        conversations: Iterable[Id],
+        ats: Iterable[str | None],
+        lengths: Iterable[int],
+        hidden: Iterable[bool] | None = None,
+    ) -> list[Node]:
+        seqs, blobs, roles, raw, bys, vias, runs, models, revised, partials, created = columns
+        parts = list(map(parts_of, raw))
+        return list(
+            map(
+                Node,
+                [blob.hex() for blob in blobs],
+                seqs,
+                conversations,
+                ats,
+                repeat("message"),
+                roles,
+                parts,
+                map(text_of, parts),
+                repeat(None),
+                repeat(None),
+                map(Origin, bys, vias, [run and run.hex() for run in runs], models),
+                [seq and self.id(seq) for seq in revised],
+                hidden or repeat(False),
+                [reason is not None for reason in partials],
+                partials,
+                [not said for said in parts],
+                lengths,
+                created,
+            )
         )
 
     def _conversation(self, seq: int) -> Id:
@@ -208,11 +260,3 @@ class Names:
             found = self._tx.value("SELECT id FROM conversation WHERE seq = ?", (seq,))
             name = self._conversations[seq] = found.hex()
         return name
-
-    def _origin(self, *facts: Any) -> Origin:
-        origin = self._origins.get(facts)
-        if origin is None:
-            by, via, run, model = facts
-            origin = Origin(by=by, via=via, run=run.hex() if run else None, model=model)
-            self._origins[facts] = origin
-        return origin

@@ -6,6 +6,7 @@ carries is read the same way. Nothing here calls itself: nesting is worked off f
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Literal, TypeAlias, cast
 
 from msgspec import Struct
@@ -17,6 +18,9 @@ from forkwood.store.db import Tx
 
 Row: TypeAlias = tuple[Any, ...]
 """A node met on the way up: seq, id, role (None: a graft), JSON of its parts (of a graft: where the path leaves it) …"""
+
+CHUNK = 1_024
+"""How many entries of a path are read at a time."""
 
 EMPTY_PARTS = "[]"
 """The parts of a husk. No message is stored without parts, so these say: purged."""
@@ -33,6 +37,8 @@ _PREFIX = """WITH RECURSIVE seek (node, cut) AS (
 _ROOTED = """WITH RECURSIVE up (seq) AS (
   VALUES (?) UNION ALL SELECT n.at_node FROM up JOIN node n ON n.seq = up.seq
 ) SELECT 1 FROM up JOIN node n ON n.seq = up.seq WHERE n.at_node IS NULL LIMIT 1"""
+
+_SIZED = "SELECT length FROM node WHERE seq = ?"
 
 _INSIDE = """SELECT g.source_node, g.source_cut, g.own, g.length, s.length - g.source_cut
   FROM node g JOIN node s ON s.seq = g.source_node WHERE g.seq = ?"""
@@ -141,30 +147,43 @@ def reaches_root(tx: Tx, spot: Spot) -> bool:
 
 def messages(tx: Tx, spot: Spot, count: int | None = None, query: str = LIGHT) -> list[Row]:
     """The rows of the last COUNT messages of a path (None: all), oldest first, grafts expanded."""
+    wanted = size(tx, spot) if count is None else count
+    return [row for _, rows in stretches(tx, spot, wanted, query) for row in rows]
+
+
+def stretches(
+    tx: Tx, spot: Spot, count: int, query: str = LIGHT, carried: str | None = None
+) -> Iterator[tuple[Row | None, list[Row]]]:
+    """The last COUNT entries, oldest first, by what brought them: (None, rows of messages that hang on the path itself)
+    or (row of a graft, rows of messages it carries, read by the query CARRIED where that differs).
+
+    No stretch is longer than CHUNK: rows that are used up before the next are read stay near the processor.
+    """
     whole = size(tx, spot)
-    found = _expanded(tx, query, [Piece(spot, whole, whole if count is None else min(count, whole))])
-    found.reverse()
-    return found
+    ends = range(whole - (count - 1) // CHUNK * CHUNK, whole + 1, CHUNK) if count else ()
+    done = whole - count
+    for end in ends:
+        at = spot if end == whole else prefix(tx, spot, end)
+        yield from _stretches(tx, Piece(at, end, end - done), query, carried or query)
+        done = end
 
 
-def stretches(tx: Tx, spot: Spot, count: int, query: str = LIGHT) -> list[tuple[Row | None, list[Row]]]:
-    """The last COUNT entries, oldest first, as the nodes of the path itself have them: (graft, the messages it carries),
-    or (None, messages that hang here)."""
-    floor = size(tx, spot) - count
-    found: list[tuple[Row | None, list[Row]]] = []
+def _stretches(tx: Tx, piece: Piece, query: str, carried: str) -> Iterator[tuple[Row | None, list[Row]]]:
+    floor, got = piece.size - piece.count, 0
     plain: list[Row] = []
-    for row in reversed(tx.rows(query, (spot.node, spot.cut, floor)) if count else []):
+    for row in reversed(tx.rows(query, (piece.spot.node, piece.spot.cut, floor))):
         if row[2] is not None:
             plain.append(row)
             continue
-        carried = _expanded(tx, query, [inside(tx, row[0], row[3], floor)])
-        carried.reverse()
-        found += [(None, plain), (row, carried)] if plain else [(row, carried)]
+        if plain:
+            yield None, plain
+        rows = _expanded(tx, carried, inside(tx, row[0], row[3], floor))
+        yield row, rows
+        got += len(plain) + len(rows)
         plain = []
     if plain:
-        found.append((None, plain))
-    _whole(sum(len(rows) for _, rows in found), count, spot)
-    return found
+        yield None, plain
+    _whole(got + len(plain), piece.count, piece.spot)
 
 
 def steps(tx: Tx, spot: Spot, count: int | None = None) -> list[Step]:
@@ -189,25 +208,24 @@ def steps(tx: Tx, spot: Spot, count: int | None = None) -> list[Step]:
     return found
 
 
-def _expanded(tx: Tx, query: str, pieces: list[Piece | list[Row]]) -> list[Row]:
-    """The messages of PIECES, newest first. The next piece to read is the last of the list."""
+def _expanded(tx: Tx, query: str, whole: Piece) -> list[Row]:
+    """The messages of a piece of path, oldest first. The next piece to read is the last of the list."""
     found: list[Row] = []
-    wanted = sum(piece.count for piece in pieces if isinstance(piece, Piece))
-    top = next(piece.spot for piece in pieces if isinstance(piece, Piece))
+    pieces: list[Piece | list[Row]] = [whole]
     while pieces:
         piece = pieces.pop()
         if isinstance(piece, list):
             found += piece
-        elif piece.count:
-            floor = piece.size - piece.count
-            rows = tx.rows(query, (piece.spot.node, piece.spot.cut, floor))
-            grafts = [index for index, row in enumerate(rows) if row[2] is None]
-            end = len(rows)
-            for index in reversed(grafts):
-                pieces += [rows[index + 1 : end], inside(tx, rows[index][0], rows[index][3], floor)]
-                end = index
-            pieces.append(rows[:end])
-    _whole(len(found), wanted, top)
+            continue
+        floor = piece.size - piece.count
+        rows = tx.rows(query, (piece.spot.node, piece.spot.cut, floor))
+        rows.reverse()
+        start, later = 0, []
+        for index in [index for index, row in enumerate(rows) if row[2] is None]:
+            later += [rows[start:index], inside(tx, rows[index][0], rows[index][3], floor)]
+            start = index + 1
+        pieces += [rows[start:], *reversed(later)]
+    _whole(len(found), whole.count, whole.spot)
     return found
 
 
