@@ -112,6 +112,7 @@ class Why(Struct, frozen=True, kw_only=True):
     recipe: dict[str, Any] | None
     entries: tuple[Id, ...]
     left_out: tuple[LeftOut, ...]
+    prompt: dict[str, Any] | None
     prompt_digest: str | None
     request_digest: str | None
     verified: bool | None
@@ -120,3 +121,19 @@ class Why(Struct, frozen=True, kw_only=True):
     cost: float | None
     interactions: tuple[Any, ...] = ()
     changes: tuple[Any, ...] = ()
+
+
+class Answering(Struct, frozen=True, kw_only=True):
+    """The model that would answer now, WHY it is that one, and what was passed over on the way to it."""
+
+    model: str
+    why: str
+    notes: tuple[str, ...]
+
+
+class Pulled(Struct, frozen=True, kw_only=True):
+    """Weights that are here now: where, how large, and whether they were ALREADY."""
+
+    path: str
+    bytes: int
+    already: bool

@@ -94,7 +94,7 @@ class Verbs:
             client, fingerprint = self.house.settings.client, wire.digest([verb, arguments])
             given = receipts.find(tx, client, checked_key(key))
             if given is not None:
-                return wire.decode(_response(given, key, fingerprint), shape)
+                return wire.decode(given_response(given, key, fingerprint), shape)
             response = do(tx)
             receipts.give(tx, client, key, verb, fingerprint, wire.encode(response), self.house.clock())
             return response
@@ -128,7 +128,8 @@ def checked_key(key: str) -> str:
     return key
 
 
-def _response(given: receipts.Receipt, key: str, fingerprint: str) -> bytes:
+def given_response(given: receipts.Receipt, key: str, fingerprint: str) -> bytes:
+    """What was answered when the key was first used. Raises Conflict for another command, or one still at work."""
     if given.fingerprint != fingerprint:
         raise Conflict(
             f"the key '{key}' was used for another command ({given.verb})",

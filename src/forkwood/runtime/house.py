@@ -1,4 +1,4 @@
-"""The house: what every verb needs, wired once. The store, the settings, and where times, ids and chance come from."""
+"""The house: what every verb needs, wired once. Store, settings, and where times, ids, chance and models come from."""
 
 from __future__ import annotations
 
@@ -6,12 +6,18 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from forkwood.domain.act import Who
 from forkwood.domain.ids import Id, make_id
 from forkwood.domain.message import Via
 from forkwood.domain.settings import Settings
 from forkwood.store.db import Store
+
+if TYPE_CHECKING:
+    from forkwood.domain.model import Model
+    from forkwood.engine.drive import Engine
+    from forkwood.models.registry import Chosen
 
 
 def wall_clock() -> int:
@@ -20,7 +26,7 @@ def wall_clock() -> int:
 
 
 class House:
-    """One store, one door, one client. Handed to every verb; holds no rule."""
+    """One store, one door, one client. Handed to every verb; holds no rule. What loads slowly is loaded when wanted."""
 
     def __init__(
         self,
@@ -38,21 +44,66 @@ class House:
         self.who = Who(by="user", via=via)
         self.clock = clock
         self.chance = chance
+        self._engine: Engine | None = None
+        self._models: dict[str, Model] = {}
+        self._chosen: Chosen | None = None
 
     def new_id(self) -> Id:
         """A fresh name for something made now."""
         return make_id(self.clock(), self.chance(10))
 
+    @property
+    def engine(self) -> Engine:
+        """What drives runs: one for this process, which others know by its lock."""
+        if self._engine is None:
+            from forkwood.engine.drive import Engine
+            from forkwood.engine.supplies import Supplies
+
+            self._engine = Engine(
+                Supplies(
+                    store=self.store,
+                    clock=self.clock,
+                    new_id=self.new_id,
+                    open_model=self.open_model,
+                    drivers=Path(self.settings.home) / "drivers",
+                    settings=self.settings,
+                )
+            )
+        return self._engine
+
+    async def open_model(self, name: str) -> Model:
+        """The model of that name: opened once, so that what it keeps running is kept. Raises as `registry.open_model`."""
+        if name not in self._models:
+            from forkwood.models import registry
+
+            self._models[name] = await registry.open_model(name, self.settings, self.environ)
+        return self._models[name]
+
     def known_model(self, name: str) -> str:
-        """NAME as it is kept, if it can be a model's name; a script's path is made absolute. Raises Misused."""
-        from forkwood.models import names
+        """NAME as it is kept (a script's path absolute). Raises Misused, and NotFound for a provider nobody knows."""
+        import asyncio
 
-        return names.settled(name, str(Path.cwd()))
+        from forkwood.models import names, registry
 
-    def default_model(self) -> str:
-        """The model that answers where nobody chose one."""
-        return self.known_model(self.settings.model or "embedded:smollm2")
+        settled = names.settled(name, str(Path.cwd()))
+        if not registry.is_known(settled, self.settings):
+            raise asyncio.run(registry.nobody_knows(name, self.settings, self.environ))
+        return settled
+
+    def default_model(self) -> Chosen:
+        """The model that answers where nobody chose one, and why it does. Looked for once. Raises ProviderFailed."""
+        if self._chosen is None:
+            import asyncio
+
+            from forkwood.models import registry
+
+            self._chosen = asyncio.run(registry.default_model(self.settings, self.environ))
+        return self._chosen
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Let go of the runs and the store; child processes end with this one. Not from inside an event loop."""
+        if self._engine is not None:
+            import asyncio
+
+            asyncio.run(self._engine.close())
         self.store.close()

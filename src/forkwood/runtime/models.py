@@ -1,7 +1,67 @@
-"""To be written in this commit series: models."""
+"""Verbs about models: which can be reached, which answers here, how the embedded one and keys are got."""
 
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from forkwood.domain.errors import Misused
+from forkwood.domain.model import ModelListed
+from forkwood.domain.response import Answering, Pulled
+from forkwood.runtime import naming
 from forkwood.runtime.acts import Verbs
+from forkwood.store import conversations
 
 
 class Models(Verbs):
-    """Verbs of this room."""
+    """models, answering, models_use, models_key, models_pull."""
+
+    def models(self, *, remote: bool = False) -> list[ModelListed]:
+        """What can be reached now, the default marked; with REMOTE providers with keys are asked for their lists."""
+        return list(self.survey(remote=remote)[0])
+
+    def survey(self, *, remote: bool = False) -> tuple[tuple[ModelListed, ...], tuple[str, ...]]:
+        """What can be reached now, and in words what could not."""
+        from forkwood.models import registry
+
+        found = asyncio.run(registry.survey(self.house.settings, self.house.environ, remote=remote))
+        return found.models, found.notes
+
+    def answering(self, *, conversation: str | None = None) -> Answering:
+        """The model that would answer in a conversation now, and why it is that one. Raises ProviderFailed."""
+        with self.house.store.read() as tx:
+            chosen = conversations.row(tx, naming.conversation(tx, conversation)).model
+        if chosen:
+            return Answering(model=chosen, why="this conversation says so", notes=())
+        found = self.house.default_model()
+        return Answering(model=found.name, why=found.why, notes=found.notes)
+
+    def models_use(self, name: str) -> str:
+        """Make a model the default from now on (`model` in config.toml); its name as it is kept. Raises NotFound."""
+        from forkwood import config
+
+        settled = self.house.known_model(name)
+        config.config_set(Path(self.house.settings.home), "model", settled)
+        self.house.settings = replace(self.house.settings, model=settled)
+        return settled
+
+    def models_key(self, provider: str, value: str) -> str:
+        """Keep a key for a provider, away from every setting and log; the reference under which it is found."""
+        from forkwood.models import catalog, keys
+
+        if provider not in catalog.providers(self.house.settings.providers):
+            known = ", ".join(sorted(catalog.providers(self.house.settings.providers)))
+            raise Misused(f"no provider is called '{provider}'", hint=f"providers: {known}", provider=provider)
+        if not value.strip():
+            raise Misused("the key is empty", hint="type or pipe the provider's key")
+        return keys.keep(Path(self.house.settings.home), provider, value.strip())
+
+    def models_pull(self, progress: Callable[[int, int], None]) -> Pulled:
+        """Fetch the embedded model's weights into the home, checked; PROGRESS is told bytes done, of all."""
+        from forkwood.models import pull
+
+        found = pull.pull(Path(self.house.settings.home), progress)
+        return Pulled(path=found.path, bytes=found.bytes, already=found.already)

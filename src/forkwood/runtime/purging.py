@@ -12,7 +12,7 @@ from forkwood import wire
 from forkwood.domain import limits
 from forkwood.domain.errors import Conflict, LimitExceeded, Misused, StoreUnusable
 from forkwood.domain.event import Purged
-from forkwood.domain.ids import Id
+from forkwood.domain.ids import Id, ending
 from forkwood.domain.response import Affects, PurgeReport
 from forkwood.runtime import acts, guard, naming
 from forkwood.runtime.acts import Verbs
@@ -88,8 +88,6 @@ class Purging(Verbs):
                 receipts.give(tx, client, key, "purge", fingerprint, None, self.house.clock())
             for whole in named.conversations:
                 purge.close(tx, whole)
-                for run in runs.active(tx, whole):
-                    runs.ask_to_cancel(tx, run, who=self.house.who, now_ms=self.house.clock())
             return named
 
     def _named(self, tx: Tx, names: Sequence[str], here: str | None, *, everywhere: bool) -> Named:
@@ -112,21 +110,22 @@ class Purging(Verbs):
         return Named(nodes=tuple(sorted(single - kept)), conversations=tuple(sorted(whole)), kept=tuple(sorted(kept)))
 
     def _end_runs(self, named: Sequence[int]) -> None:
-        """Wait until no run of these conversations is active; those that nobody drives are settled here."""
+        """End every run of these conversations, and wait until those that other processes drive have let go."""
         until = time.monotonic() + limits.purge_wait_seconds
-        while True:
-            with self.house.store.write() as tx:
-                active = [run for seq in named for run in runs.active(tx, seq)]
-                active = [run for run in active if not runs.settle_if_abandoned(tx, run, self.house)]
-            if not active:
-                return
+        while active := self._active(named):
+            for run in active:
+                self.house.engine.cancel(run, self.house.who)
             if time.monotonic() > until:
                 raise Conflict(
-                    f"run {active[0][-8:]} does not end",
+                    f"run {ending(active[0])} does not end",
                     hint="close the program that drives it, then send the same purge again",
                     run=active[0],
                 )
             time.sleep(_LOOK_AGAIN_SECONDS)
+
+    def _active(self, named: Sequence[int]) -> list[Id]:
+        with self.house.store.read() as tx:
+            return [run for seq in named for run in runs.active(tx, seq)]
 
     def _destroyed(self, tx: Tx, named: Named) -> PurgeReport:
         report = _report(tx, named)

@@ -64,6 +64,12 @@ class Reading(Verbs):
             named = conversations.labels(tx, naming.conversation(tx, conversation))
             return {name: nodes.row(tx, seq).id for name, seq in named.items()}
 
+    def labels(self, *, conversation: str | None = None) -> dict[str, Id]:
+        """The labels of a conversation and the messages they name."""
+        with self.house.store.read() as tx:
+            found = conversations.labels(tx, naming.conversation(tx, conversation))
+            return {name: nodes.row(tx, seq).id for name, seq in found.items()}
+
     def log(self, *, conversation: str | None = None, after: int = 0) -> Iterator[Event]:
         """The events above AFTER, oldest first, of one conversation or (None) of all. Read a stretch at a time."""
         if after < 0:

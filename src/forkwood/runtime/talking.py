@@ -140,7 +140,7 @@ class Talking(Verbs):
             return tuple(self.house.known_model(model) for model in models)
         with self.house.store.read() as tx:
             chosen = conversations.row(tx, naming.conversation(tx, conversation)).model
-        return (self.house.known_model(chosen) if chosen else self.house.default_model(),)
+        return (self.house.known_model(chosen) if chosen else self.house.default_model().name,)
 
 
 def checked_text(text: str, *, blank_allowed: bool) -> None:

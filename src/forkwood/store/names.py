@@ -11,6 +11,7 @@ from forkwood.store.db import Tx
 CANDIDATES_SHOWN = 20
 
 _NODES = "SELECT seq, id FROM node WHERE "
+_RUNS = "SELECT seq, id FROM run WHERE "
 _CONVERSATIONS = "SELECT seq, id FROM conversation WHERE purged = 0 AND "
 
 
@@ -67,3 +68,9 @@ def _one(found: list[tuple[int, Id]], what: str, name: str, hint: str) -> int:
         name=name,
         candidates=candidates,
     )
+
+
+def run(tx: Tx, name: str) -> Id:
+    """The id of the run of that name. Raises NotFound; where the name fits several, with them as candidates."""
+    seq = _one(_by_id(tx, _RUNS, name), "run", name, "forkwood runs lists them")
+    return bytes(tx.value("SELECT id FROM run WHERE seq = ?", (seq,))).hex()

@@ -1,0 +1,77 @@
+"""A better title than the first line: asked of the model that answered, where a person switched that on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import aclosing
+
+from forkwood.domain.act import Who
+from forkwood.domain.errors import ForkwoodError
+from forkwood.domain.event import ConversationTitled
+from forkwood.domain.ids import Id
+from forkwood.domain.message import Text, text_of
+from forkwood.domain.model import Model, Reply, Try
+from forkwood.domain.prompt import Prompt, PromptMessage
+from forkwood.domain.settings import Parameters
+from forkwood.domain.text import first_line
+from forkwood.runtime.house import House
+from forkwood.store import conversations, log, places, runs
+
+ASKING = "Give this conversation a title of at most six words. Answer with the title alone, without quotes."
+_TITLE_CHARACTERS = 60
+_MESSAGES_SHOWN = 2
+_CHARACTERS_SHOWN = 2_000
+_TOKENS_MAX = 64
+
+
+async def retitle(house: House, wanted: Sequence[Id]) -> None:
+    """Title the conversations of these runs anew where their titles were made by rule. A failure leaves them as they are."""
+    with house.store.read() as tx:
+        here = {runs.details(tx, run).conversation: runs.row(tx, run) for run in wanted}
+        due = {seq: run for seq, run in here.items() if conversations.row(tx, seq).titled_by == "rule"}
+    for seq, run in due.items():
+        if run.status != "done":
+            continue
+        try:
+            title = await _asked(await house.open_model(run.model), _prompt(house, seq, run.model))
+        except ForkwoodError:
+            continue
+        if title:
+            _keep(house, seq, title)
+
+
+def _prompt(house: House, seq: int, model: str) -> Prompt:
+    with house.store.read() as tx:
+        said = places.said(tx, conversations.head(tx, seq))[:_MESSAGES_SHOWN]
+    shown = "\n\n".join(f"{one.role}: {text_of(one.parts)[:_CHARACTERS_SHOWN]}" for one in said)
+    return Prompt(
+        form=1,
+        model=model.partition(":")[2] or model,
+        system=None,
+        messages=(PromptMessage("user", (Text(text=f"{shown}\n\n{ASKING}"),), ()),),
+        tools=(),
+        parameters=Parameters(max_output=_TOKENS_MAX),
+    )
+
+
+async def _asked(model: Model, prompt: Prompt) -> str:
+    async with aclosing(model.stream(model.encode(prompt, {}), Try(turn=0, number=1))) as items:  # type: ignore[type-var]
+        async for item in items:
+            if isinstance(item, Reply):
+                return first_line(text_of(item.parts), _TITLE_CHARACTERS).strip("\"' .")
+    return ""
+
+
+def _keep(house: House, seq: int, title: str) -> None:
+    with house.store.write() as tx:
+        row = conversations.row(tx, seq)
+        if row.titled_by != "rule":
+            return
+        conversations.write_setting(tx, seq, "title", title, titled_by="model")
+        log.write(
+            tx,
+            ConversationTitled(before=row.title, after=title),
+            who=Who(by="model", via=house.who.via),
+            now_ms=house.clock(),
+            conversation=seq,
+        )
