@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from msgspec import Struct
 
@@ -39,6 +39,7 @@ from forkwood.domain.run_event import (
     ResultsKept,
     RunDriven,
     RunEnded,
+    RunEvent,
     RunOpened,
     RunSealed,
     RunStopped,
@@ -136,6 +137,8 @@ PAYLOADS: dict[str, type[Struct]] = {
 """Every kind of event and its payload: the list that `docs/schema.md` is checked against."""
 
 KINDS: dict[type[Struct], str] = {payload: kind for kind, payload in PAYLOADS.items()}
+RUN_KINDS = frozenset(KINDS[payload] for payload in get_args(RunEvent))
+"""What the run machine folds; other events of a run (notices) are for people."""
 ACT_KINDS = frozenset(kind for kind, payload in PAYLOADS.items() if issubclass(payload, Act))
 
 assert len(KINDS) == len(PAYLOADS)

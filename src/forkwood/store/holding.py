@@ -75,14 +75,10 @@ def renew(tx: Tx, held: Held) -> Held:
     found = tx.one("SELECT driver, takeover FROM run WHERE id = ?", (bytes.fromhex(held.run),))
     if found != (held.driver, held.number):
         raise _lost(held.run)
-    rows = tx.rows(
-        "SELECT seq, kind, payload FROM event WHERE run = ? AND seq > ? ORDER BY seq",
-        (bytes.fromhex(held.run), held.seen),
-    )
-    if not rows:
+    news = log.since(tx, held.run, held.seen)
+    if not news:
         return held
-    news = [cast("RunEvent", log.payload_of(kind, text)) for _, kind, text in rows]
-    return replace(held, state=fold(news, held.state), seen=rows[-1][0])
+    return replace(held, state=fold((event for _, event in news), held.state), seen=news[-1][0])
 
 
 def append(tx: Tx, held: Held, event: RunEvent, *, now_ms: int, node: int | None = None, by: By = "system") -> Held:

@@ -9,7 +9,7 @@ import msgspec
 
 from forkwood import wire
 from forkwood.domain.act import Act, Who
-from forkwood.domain.event import KINDS, PAYLOADS, Event
+from forkwood.domain.event import KINDS, PAYLOADS, RUN_KINDS, Event
 from forkwood.domain.ids import Id
 from forkwood.domain.run_event import RunEvent
 from forkwood.store.db import Tx
@@ -66,8 +66,15 @@ def event(tx: Tx, seq: int) -> Event | None:
 
 def of_run(tx: Tx, run: Id) -> list[RunEvent]:
     """What happened in a run, in order: what the run machine folds."""
-    rows = tx.rows("SELECT kind, payload FROM event WHERE run = ? ORDER BY seq", (bytes.fromhex(run),))
-    return [cast("RunEvent", payload_of(kind, text)) for kind, text in rows]
+    return [event for _, event in since(tx, run, 0)]
+
+
+def since(tx: Tx, run: Id, after: int) -> list[tuple[int, RunEvent]]:
+    """What happened in a run behind the log number AFTER, each with its own number: what the run machine folds."""
+    rows = tx.rows(
+        "SELECT seq, kind, payload FROM event WHERE run = ? AND seq > ? ORDER BY seq", (bytes.fromhex(run), after)
+    )
+    return [(seq, cast("RunEvent", payload_of(kind, text))) for seq, kind, text in rows if kind in RUN_KINDS]
 
 
 def run_story(tx: Tx, run: Id) -> Iterator[tuple[Id | None, RunEvent]]:

@@ -1,0 +1,46 @@
+"""What of a path a prompt does not hold, and why: the other half of an account."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from forkwood.domain import fences
+from forkwood.domain.joins import Files, replayed
+from forkwood.domain.manifest import Manifest
+from forkwood.domain.message import Attachment, Part, Text, Thinking, ToolResult, calls_of
+from forkwood.domain.prompt import Said
+from forkwood.domain.response import LeftOut
+
+
+def left_out(said: Iterable[Said], manifest: Manifest, files: Files) -> tuple[LeftOut, ...]:
+    """What `joins.build` leaves out of what was SAID, in its order: parts that are not sent, messages with none."""
+    found: list[LeftOut] = []
+    calls: list[str] = []
+    for one in said:
+        reasons = [reason for part in one.parts for reason in _reasons(part, one, calls, manifest, files)]
+        found += [LeftOut(id=one.node, reason=reason) for reason in dict.fromkeys(reasons)]
+        if one.role != "tool":
+            calls = [call.call for call in calls_of(one.parts)]
+    return tuple(found)
+
+
+def _reasons(part: Part, one: Said, calls: list[str], manifest: Manifest, files: Files) -> Iterator[str]:
+    match part:
+        case Thinking() if not replayed(part, manifest):
+            yield "thinking goes back only to the model that gave it, and only signed"
+        case Text(text=text) if not text.strip():
+            yield "a text without words"
+        case Text() if one.role == "system":
+            return  # it stands in the system prompt
+        case Attachment() if one.role == "system":
+            yield f"a system message's attachment: {part.name}"
+        case Attachment() if fences.is_picture(part) and manifest.traits.images is not False:
+            return
+        case Attachment() if fences.is_picture(part):
+            yield f"the model sees no pictures: {part.name} is named only"
+        case Attachment() if fences.text_of_file(files.get(part.blob, b"\0")) is None:
+            yield f"{part.name} is named only: no longer kept, too large, or no text"
+        case ToolResult() if one.role != "tool" or part.call not in calls:
+            yield f"a result without its call: {part.name}"
+        case _:
+            return

@@ -1,0 +1,154 @@
+"""The account of a reply: its prompt rebuilt from the books, and proved by the digest it was sent with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from forkwood import wire
+from forkwood.domain import joins
+from forkwood.domain.errors import Conflict, NotFound, Refused
+from forkwood.domain.event import Event
+from forkwood.domain.ids import Id
+from forkwood.domain.manifest import Manifest
+from forkwood.domain.omissions import left_out
+from forkwood.domain.prompt import Prompt, Said
+from forkwood.domain.response import LeftOut, Why
+from forkwood.domain.run_event import Recipe, ReplyKept
+from forkwood.domain.tree import ROOT, Node, Spot, parse_place
+from forkwood.engine.prepare import digest_of, rebuilt
+from forkwood.store import blobs, log, manifests, marks, names, nodes, places
+from forkwood.store.db import Tx
+
+
+class Turn(Struct, frozen=True, kw_only=True):
+    """The turn that made a reply. KEPT is None where the reply was interrupted and asked for again."""
+
+    number: int
+    recipe: Recipe
+    kept: ReplyKept | None
+
+
+def why(tx: Tx, node: int) -> Why:
+    """How the reply NODE was made. Raises Refused for what no model said."""
+    row = nodes.row(tx, nodes.group(tx, node)[0])
+    turn = _turn(log.events_of_run(tx, row.origin.run, after=0), row) if row.origin.run else None
+    if turn is None:
+        raise Refused(
+            f"{row.id[-8:]} was not made by a run: it was said by the {row.origin.by}",
+            hint="forkwood history NODE shows who wrote it",
+            node=row.id,
+        )
+    recipe = turn.recipe
+    verified, reason = verdict(tx, recipe)
+    kept, said = turn.kept, _said(tx, recipe)
+    body = manifests.body(tx, recipe.manifest)
+    return Why(
+        node=row.id,
+        run=row.origin.run,
+        turn=turn.number,
+        manifest=None if body is None else wire.decode(body, dict[str, Any]),
+        recipe=msgspec.to_builtins(recipe),
+        entries=tuple(one.node for one in said),
+        left_out=(*_hidden(tx, recipe), *_omitted(tx, said, recipe)),
+        prompt_digest=recipe.prompt_digest,
+        request_digest=recipe.request_digest,
+        verified=verified,
+        reason=reason,
+        usage=None if kept is None or kept.usage is None else msgspec.to_builtins(kept.usage),
+        cost=None if kept is None else kept.cost,
+    )
+
+
+def rebuild(tx: Tx, recipe: Recipe) -> Prompt:
+    """The prompt of RECIPE, from the books: its place, the marks as of its log number, its manifest, its form.
+
+    Raises Conflict where the manifest does not hold, NotFound where something is gone, Misused for an unknown form.
+    """
+    return rebuilt(tx, _said(tx, recipe), recipe)
+
+
+def verdict(tx: Tx, recipe: Recipe) -> tuple[bool | None, str | None]:
+    """Whether the prompt can be proved; where not, the reason: where it is false, with the first differing entry."""
+    if recipe.form not in joins.FORMS:
+        return None, "form unknown"
+    if any(step.purged for step in places.steps(tx, _spot(tx, recipe))):
+        return None, "purged"
+    try:
+        prompt = rebuild(tx, recipe)
+    except NotFound as gone:
+        return None, f"purged: {gone.message}"
+    except Conflict as altered:
+        return False, altered.message
+    if wire.digest(prompt) == recipe.prompt_digest:
+        return True, None
+    return False, _difference(tx, recipe)
+
+
+def _turn(events: list[Event], row: Node) -> Turn | None:
+    """The turn in EVENTS of a run that made the reply ROW: its recipe is the last one before the reply came."""
+    recipe: Recipe | None = None
+    for event in events:
+        if event.kind == "turn.started":
+            recipe = msgspec.convert(event.payload["recipe"], Recipe)
+        elif event.node == row.id and event.kind in {"reply.kept", "reply.interrupted"} and recipe is not None:
+            kept = msgspec.convert(event.payload, ReplyKept) if event.kind == "reply.kept" else None
+            return Turn(number=event.payload["turn"], recipe=recipe, kept=kept)
+    return None
+
+
+def _spot(tx: Tx, recipe: Recipe) -> Spot:
+    if recipe.place is None:
+        return ROOT
+    name, cut = parse_place(recipe.place)
+    return places.canonical(tx, names.node(tx, name), cut)
+
+
+def _said(tx: Tx, recipe: Recipe) -> list[Said]:
+    return places.said(tx, _spot(tx, recipe), log=recipe.log)
+
+
+def _hidden(tx: Tx, recipe: Recipe) -> list[LeftOut]:
+    steps = places.steps(tx, _spot(tx, recipe))
+    unseen = marks.hidden_at(tx, recipe.log) if steps else set()
+    return [
+        LeftOut(id=step.id.hex(), reason="purged" if step.purged else "hidden")
+        for step in steps
+        if step.purged or step.node in unseen
+    ]
+
+
+def _omitted(tx: Tx, said: list[Said], recipe: Recipe) -> tuple[LeftOut, ...]:
+    try:
+        manifest: Manifest = manifests.get(tx, recipe.manifest)
+        files = {blob: blobs.get(tx, blob) for blob in joins.wanted(said, manifest)}
+    except (Conflict, NotFound):
+        return ()
+    return left_out(said, manifest, files)
+
+
+def _difference(tx: Tx, recipe: Recipe) -> str:
+    """The first entry that is not what a recipe on this path says it was."""
+    said = _said(tx, recipe)
+    known = _recorded(tx, recipe)
+    for one in said:
+        if one.node in known and known[one.node] != digest_of(one):
+            return f"first differing entry: {one.node}"
+    unknown = next((one.node for one in said if one.node not in known), None)
+    if unknown is not None:
+        return f"no recorded entry differs; the first that no recipe recorded: {unknown}"
+    return "no entry differs: the settings, the marks or the rules do"
+
+
+def _recorded(tx: Tx, recipe: Recipe) -> dict[Id, str]:
+    """Digests of the entries as the recipes of the runs on this path recorded them; the first record counts."""
+    steps = places.steps(tx, _spot(tx, recipe))
+    made = nodes.rows(tx, [step.node for step in steps if step.role == "assistant"])
+    known: dict[Id, str] = {}
+    for run in dict.fromkeys(row.origin.run for row in made if row.origin.run):
+        for event in log.events_of_run(tx, run, after=0):
+            if event.kind == "turn.started":
+                known = {**event.payload["recipe"].get("fresh", {}), **known}
+    return known | {node: digest for node, digest in recipe.fresh.items() if node not in known}

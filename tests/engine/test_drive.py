@@ -1,0 +1,212 @@
+"""Driving runs to their end: what is kept, what is seen, which way the head goes, who drives."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from forkwood.domain.errors import NotFound
+from forkwood.domain.model import Reply
+from forkwood.domain.watch import EventSeen
+from forkwood.store import conversations, places
+from tests.engine.stage import (
+    USAGE,
+    WHO,
+    FakeModel,
+    FakeTool,
+    Stage,
+    calling,
+    deltas,
+    kinds,
+    reply,
+    results,
+    text,
+)
+
+
+async def test_a_run_keeps_its_reply_and_the_head_follows(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, FakeModel(reply("Hello.")))
+    stage.say("Hi")
+    run = stage.open()
+    seen = await stage.drive(run)
+    assert deltas(seen) == ["Hello."]
+    assert kinds(seen) == ["run.driven", "run.sealed", "turn.started", "reply.kept", "run.ended"]
+    (result,) = results(seen)
+    assert (result.status, result.text, result.usage, result.error) == ("done", "Hello.", USAGE, None)
+    assert stage.path() == ["user: Hi", "assistant: Hello."]
+    row = stage.run(run)
+    assert (row.status, row.turns, row.tip, row.usage) == ("done", 1, result.node, USAGE)
+    with stage.store.read() as tx:
+        used = conversations.row(tx, stage.conversation).usage
+    assert (used.turns, used.input, used.output, used.cost) == (1, 10, 2, 12.0)
+
+
+async def test_a_head_that_went_elsewhere_is_not_pulled_back(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    first = stage.say("Hi")
+    stage.models["fake:one"] = FakeModel([lambda: stage.say("meanwhile", at=first), *reply("Hello.")])
+    await stage.drive(stage.open())
+    assert stage.path() == ["user: Hi", "user: meanwhile"]
+
+
+async def test_several_models_answer_as_siblings_and_the_first_ones_result_is_last(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, FakeModel(reply("One.")), FakeModel(reply("Two."), name="fake:two"))
+    place = stage.say("Hi")
+    one, two = stage.open("fake:one"), stage.open("fake:two", leads=False)
+    seen = await stage.drive(one, two)
+    assert [(result.run, result.text) for result in results(seen)] == [(two, "Two."), (one, "One.")]
+    assert stage.path() == ["user: Hi", "assistant: One."]
+    with stage.store.read() as tx:
+        assert len(places.siblings(tx, place)) == 2
+
+
+async def test_runs_are_driven_at_the_same_time(tmp_path: Path) -> None:
+    gate = asyncio.Event()
+    stage = Stage(tmp_path, FakeModel([gate, *reply("One.")]), FakeModel([gate.set, *reply("Two.")], name="fake:two"))
+    stage.say("Hi")
+    seen = await stage.drive(stage.open(), stage.open("fake:two", leads=False))
+    assert {result.text for result in results(seen)} == {"One.", "Two."}
+
+
+async def test_tools_that_nobody_offered_are_settled_as_errors_and_the_run_goes_on(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, FakeModel(calling("weather", words="Let me see."), reply("I cannot.")))
+    stage.say("Hi")
+    run = stage.open()
+    (result,) = results(await stage.drive(run))
+    assert (result.status, result.text) == ("done", "I cannot.")
+    assert [node.role for node in stage.nodes()] == ["user", "assistant", "tool", "assistant"]
+    outcome = stage.nodes()[2].parts[0]
+    assert (outcome.call, outcome.outcome, outcome.parts[0].text) == ("a", "error", "there is no tool 'weather'")  # type: ignore[union-attr]
+    assert stage.run(run).turns == 2
+
+
+async def test_the_second_driver_of_a_process_follows_the_first(tmp_path: Path) -> None:
+    gate = asyncio.Event()
+    stage = Stage(tmp_path, FakeModel([text("Hel"), gate, text("lo."), *reply("Hello.")[1:]]))
+    stage.say("Hi")
+    run = stage.open()
+    stage.engine.start(run)
+    first = asyncio.ensure_future(stage.drive(run))
+    second = asyncio.ensure_future(stage.drive(run))
+    gate.set()
+    one, two = await first, await second
+    assert results(one) == results(two)
+    assert len([event for event in stage.events(run) if event.kind == "run.driven"]) == 1
+
+
+async def test_driving_a_run_that_is_over_gives_its_result(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, FakeModel(reply("Hello.")))
+    stage.say("Hi")
+    run = stage.open()
+    await stage.drive(run)
+    (again,) = await stage.drive(run)
+    assert results([again])[0].text == "Hello."
+
+
+async def test_a_run_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    with pytest.raises(NotFound):
+        await stage.drive("0" * 32)
+
+
+async def test_a_watcher_after_n_misses_nothing(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, FakeModel(calling("weather"), reply("Done.")))
+    stage.say("Hi")
+    run = stage.open()
+    whole = await stage.drive(run)
+    every = [event.seq for event in stage.events(run)]
+    for after in every:
+        seen = [item async for item in stage.engine.watch(run, after=after)]
+        assert [item.seq for item in seen if isinstance(item, EventSeen)] == [seq for seq in every if seq > after]
+    assert results(whole)[0] == results(seen)[0]
+
+
+async def test_cancel_keeps_what_came_marked_partial(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    model = stage.models["fake:one"] = FakeModel(
+        [text("Once upon"), lambda: stage.engine.cancel(run, WHO), asyncio.Event()]
+    )
+    stage.say("Hi")
+    run = stage.open()
+    (result,) = results(await stage.drive(run))
+    assert (result.status, result.text, result.error) == ("cancelled", "Once upon", None)
+    assert stage.nodes()[-1].partial_reason == "cancelled"
+    assert stage.kinds(run)[-3:] == ["reply.kept", "notice.given", "run.ended"]
+    assert model.closed == 1
+
+
+async def test_cancel_before_anything_came_appends_nothing(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    stage.models["fake:one"] = FakeModel([lambda: stage.engine.cancel(run, WHO), asyncio.Event()])
+    stage.say("Hi")
+    run = stage.open()
+    (result,) = results(await stage.drive(run))
+    assert (result.status, result.node) == ("cancelled", None)
+    assert stage.path() == ["user: Hi"]
+
+
+async def test_cancelling_the_task_that_drives_keeps_what_came(tmp_path: Path) -> None:
+    """Ctrl-C."""
+    stage = Stage(tmp_path)
+    begun = asyncio.Event()
+    stage.models["fake:one"] = FakeModel([text("Once upon"), begun.set, asyncio.Event()])
+    stage.say("Hi")
+    run = stage.open()
+    driving = asyncio.ensure_future(stage.drive(run))
+    await begun.wait()
+    driving.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await driving
+    assert stage.run(run).status == "cancelled"
+    assert stage.path() == ["user: Hi", "assistant: Once upon"]
+
+
+async def test_closing_the_engine_lets_go_and_another_goes_on(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    begun = asyncio.Event()
+    stage.models["fake:one"] = FakeModel([text("Once upon"), begun.set, asyncio.Event()], reply("Hello."))
+    stage.say("Hi")
+    run = stage.open()
+    stage.engine.start(run)
+    await begun.wait()
+    await stage.engine.close()
+    assert stage.run(run).status == "running"
+    (result,) = results(await stage.drive(run, engine=stage.another()))
+    assert (result.status, result.text) == ("done", "Hello.")
+    partial = [node for node in stage.nodes() if node.partial]
+    assert [(node.text, node.partial_reason) for node in partial] == [("Once upon", "interrupted")]
+
+
+async def test_leaving_the_iterator_leaves_the_run_at_work(tmp_path: Path) -> None:
+    gate = asyncio.Event()
+    stage = Stage(tmp_path, FakeModel([text("Hel"), gate, *reply("Hello.")]))
+    stage.say("Hi")
+    run = stage.open()
+    driving = stage.engine.drive([run])
+    async for _ in driving:
+        break
+    await driving.aclose()
+    gate.set()
+    assert results([item async for item in stage.engine.watch(run)])[0].text == "Hello."
+
+
+async def test_a_run_nobody_drives_is_cancelled_here_and_now(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, tools=[FakeTool("edit", effect="write", after_crash="journal")])
+    stage.models["fake:one"] = FakeModel(calling("edit"))
+    stage.say("Hi")
+    run = stage.open()
+    (waiting,) = results(await stage.drive(run))
+    assert waiting.status == "waiting"
+    assert stage.another().cancel(run, WHO).status == "cancelled"
+    assert stage.kinds(run)[-5:] == ["run.driven", "interaction.closed", "call.settled", "results.kept", "run.ended"]
+    assert stage.run(stage.open()).status == "queued"
+    assert stage.engine.cancel(stage.open(), WHO).status == "cancelled"
+
+
+async def test_a_whole_reply_without_deltas_is_kept(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, FakeModel([Reply(parts=(), finish="stop")]))
+    result = await stage.answer()
+    assert (result.status, result.node) == ("failed", None)
+    assert result.error is not None and result.error["reason"] == "empty"
