@@ -48,7 +48,7 @@ CLOUD: tuple[Known, ...] = (
         kind="openai",
         keys=("env:OPENAI_API_KEY",),
         quirks=Quirks(output_limit_field="max_completion_tokens", system_role="developer"),
-        preferred=("gpt-[0-9]", "gpt-[0-9].[0-9]", "gpt-[0-9]*-sol", "gpt-[0-9]*"),
+        preferred=("gpt-[0-9].[0-9]-terra", "gpt-[0-9].[0-9]", "gpt-[0-9]", "gpt-[0-9]*"),
     ),
     Known(
         name="anthropic",
@@ -82,7 +82,7 @@ CLOUD: tuple[Known, ...] = (
         kind="openai",
         keys=("env:GROQ_API_KEY",),
         quirks=Quirks(output_limit_field="max_completion_tokens"),
-        preferred=("openai/gpt-oss-120b", "llama-*-versatile"),
+        preferred=("openai/gpt-oss-120b", "llama-*-versatile", "qwen/*", "llama*"),
     ),
     Known(
         name="mistral",
@@ -108,7 +108,7 @@ CLOUD: tuple[Known, ...] = (
         dialect="chat",
         kind="openai",
         keys=("env:XAI_API_KEY",),
-        preferred=("grok-[0-9]", "grok-[0-9].[0-9]", "grok-*"),
+        preferred=("grok-[0-9].[0-9]", "grok-[0-9]*"),
     ),
 )
 
