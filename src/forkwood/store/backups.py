@@ -29,8 +29,12 @@ def kept(home: Path) -> list[Path]:
 
 def name_of(version: int, now_ms: int) -> str:
     """What a backup of a store of VERSION made at NOW_MS is called: `forkwood-2026-02-03T04-05-06-789Z-v1.db`."""
-    moment = datetime.fromtimestamp(now_ms // 1000, UTC)
-    return f"forkwood-{moment:%Y-%m-%dT%H-%M-%S}-{now_ms % 1000:03d}Z-v{version}.db"
+    return f"forkwood-{moment(now_ms)}-v{version}.db"
+
+
+def moment(now_ms: int) -> str:
+    """A time as it stands in the names of files: to the millisecond, in UTC, sorted as it happened."""
+    return f"{datetime.fromtimestamp(now_ms // 1000, UTC):%Y-%m-%dT%H-%M-%S}-{now_ms % 1000:03d}Z"
 
 
 def make(source: apsw.Connection, home: Path, *, version: int, now_ms: int) -> Path:

@@ -22,7 +22,7 @@ _USED = """SELECT conversation AS seq, count(*) AS turns, total(payload ->> '$.u
 
 _COUNTS = f"""SELECT c.id, c.seq, c.turns, c.input, c.output, c.cost,
     ifnull(u.turns, 0), CAST(ifnull(u.input, 0) AS INTEGER), CAST(ifnull(u.output, 0) AS INTEGER), u.cost
-  FROM conversation c LEFT JOIN ({_USED}) u ON u.seq = c.seq ORDER BY c.seq"""  # noqa: S608 - the question above
+  FROM conversation c LEFT JOIN ({_USED}) u ON u.seq = c.seq ORDER BY c.seq"""
 
 _AGES = """SELECT c.id, c.seq, c.updated_ms,
     max(c.created_ms, ifnull((SELECT max(n.created_ms) FROM node n WHERE n.conversation = c.seq), 0)) AS least,
@@ -31,11 +31,20 @@ _AGES = """SELECT c.id, c.seq, c.updated_ms,
 
 _WRITE_COUNTS = f"""UPDATE conversation SET turns = u.turns, input = CAST(u.input AS INTEGER),
     output = CAST(u.output AS INTEGER), cost = u.cost
-  FROM ({_USED}) u WHERE u.seq = conversation.seq"""  # noqa: S608 - the question above
+  FROM ({_USED}) u WHERE u.seq = conversation.seq"""
 
 _WRITE_AGES = f"""UPDATE conversation SET updated_ms = a.least
   FROM ({_AGES}) a WHERE a.seq = conversation.seq
-    AND NOT conversation.updated_ms BETWEEN a.least AND max(a.least, a.newest)"""  # noqa: S608 - the question above
+    AND NOT conversation.updated_ms BETWEEN a.least AND max(a.least, a.newest)"""
+
+_SOFT_REFERENCES = (
+    ("mark", "since", "event", "seq", ""),
+    ("mark", "until", "event", "seq", ""),
+    ("run", "manifest", "manifest", "digest", ""),
+    ("event", "run", "run", "id", ""),
+    ("node", "run", "run", "id", "AND via <> 'import'"),
+)
+"""Columns that no foreign key holds: table, column, and what it points at. What was imported had its runs elsewhere."""
 
 _NO_RUN = (AssertionError, KeyError, msgspec.MsgspecError)
 """What folding says of events that cannot follow each other, are of no known kind, or cannot be read."""
@@ -90,15 +99,9 @@ def references(tx: Tx) -> Iterator[Problem]:
     """Everything that is pointed at is there, also where no foreign key holds it."""
     for table, row, parent, _ in tx.each("PRAGMA foreign_key_check"):
         yield Problem(kind="dangling", message=f"row {row} of {table} points at a {parent} that is not there")
-    questions = (
-        ("mark", "event", "SELECT node FROM mark WHERE since NOT IN (SELECT seq FROM event)"),
-        ("mark", "event", "SELECT node FROM mark WHERE until NOT IN (SELECT seq FROM event)"),
-        ("run", "manifest", "SELECT seq FROM run WHERE manifest NOT IN (SELECT digest FROM manifest)"),
-        ("event", "run", "SELECT seq FROM event WHERE run NOT IN (SELECT id FROM run)"),
-        ("node", "run", "SELECT seq FROM node WHERE via <> 'import' AND run NOT IN (SELECT id FROM run)"),
-    )  # fmt: skip
-    for table, parent, sql in questions:
-        for (row,) in tx.each(sql):
+    for table, column, parent, key, but in _SOFT_REFERENCES:
+        where = f"{column} IS NOT NULL AND {column} NOT IN (SELECT {key} FROM {parent})"
+        for (row,) in tx.each(f"SELECT {'node' if table == 'mark' else 'seq'} FROM {table} WHERE {where} {but}"):
             yield Problem(kind="dangling", message=f"row {row} of {table} points at a {parent} that is not there")
 
 

@@ -1,0 +1,64 @@
+"""What `doctor` does with a home: look, and on demand mend, also where the store can no longer be opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from forkwood.domain.act import Who
+from forkwood.domain.errors import StoreUnusable
+from forkwood.store import verify
+from forkwood.store.opening import STORE_NAME, open_store
+from forkwood.store.problem import Problem
+from forkwood.store.salvage import refuse_in_use, salvage
+from forkwood.store.verify import Report
+
+_SALVAGEABLE = frozenset({"corrupt", "foreign"})
+"""A damaged beginning looks like another program's file; salvage itself tells the two apart."""
+
+
+def examine(home: Path, *, now_ms: int, driven: Callable[[str], bool]) -> Report:
+    """The report on the store of HOME. Raises StoreUnusable where it is no damaged store: newer, empty, read-only …"""
+    try:
+        store = open_store(home, now_ms=now_ms)
+    except StoreUnusable as error:
+        if error.facts.get("reason") != "corrupt":
+            raise
+        damage = Problem(kind="damaged", message=error.message, mendable=True)
+        return Report(ok=False, problems=(damage,), notices=(error.hint,))
+    try:
+        return verify.examine(store, driven)
+    finally:
+        store.close()
+
+
+def repair(home: Path, *, now_ms: int, who: Who, driven: Callable[[str], bool]) -> Report:
+    """Mend the indexes; salvage a damaged file first. The report on what there is afterwards, and what was done.
+
+    Raises StoreUnusable where there is no store of ours to mend, or another program is writing to it.
+    """
+    done: list[str] = []
+    if _is_damaged(home, now_ms, driven):
+        refuse_in_use(home / STORE_NAME)
+        came = salvage((home / STORE_NAME).resolve(), now_ms=now_ms, who=who)
+        done.append(f"{came.rows:,} rows were saved into a new store; the old file is {came.old}")
+        if came.side:
+            done.append(f"{came.lost:,} rows are lost or could not stay in their place: they stand in {came.side}")
+    store = open_store(home, now_ms=now_ms)
+    try:
+        done += (f"{kind}: made anew" for kind in verify.mend(store))
+        return replace(verify.examine(store, driven), mended=tuple(done))
+    finally:
+        store.close()
+
+
+def _is_damaged(home: Path, now_ms: int, driven: Callable[[str], bool]) -> bool:
+    """Whether the file itself is broken, as opening it or reading all of it shows."""
+    try:
+        return verify.is_damaged(examine(home, now_ms=now_ms, driven=driven))
+    except StoreUnusable as error:
+        if error.facts.get("reason") not in _SALVAGEABLE:
+            raise
+        return True

@@ -1,0 +1,248 @@
+"""A broken store becomes a whole one that holds every row still readable; the old file is kept, nothing is silent."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import Struct
+
+from forkwood.domain.act import MarkChanged, NodesHidden
+from forkwood.domain.errors import StoreUnusable
+from forkwood.domain.message import Attachment, Origin, Text
+from forkwood.domain.tree import Spot
+from forkwood.store import blobs, conversations, doctor, log, marks, nodes, receipts
+from forkwood.store.db import Store
+from forkwood.store.pages import PAGE_BYTES, Pages, table_rows
+from forkwood.store.salvage import refuse_in_use
+from forkwood.store.verify import Report
+from tests.store.seeds import ME, NOW, add_conversation, add_message, fill, opened, some_id, texts
+
+BROKEN = b"\xa5" * PAGE_BYTES
+
+
+class Case(Struct, frozen=True):
+    name: str
+    offset: int
+    content: bytes
+
+
+BEGINNINGS = [
+    Case("magic", 0, bytes(16)),
+    Case("header", 0, bytes(100)),
+    Case("after the magic", 16, b"\xff" * 84),
+    Case("first page", 0, BROKEN),
+    Case("table of tables", 100, b"\x5a" * (PAGE_BYTES - 100)),
+]
+
+
+def rich(home: Path, messages: int = 60) -> dict[str, list[tuple[Any, ...]]]:
+    """A store with a row in every book; what it holds."""
+    store = opened(home)
+    path = fill(store, messages, words="a message long enough for a page to hold only few of them " * 8)
+    with store.write() as tx:
+        other = add_conversation(tx, 2)
+        graft, _ = nodes.add_graft(
+            tx,
+            id=some_id(900),
+            conversation=other,
+            at=Spot(0),
+            source=Spot(path[9]),
+            count=5,
+            origin=Origin(by="user", via="cli"),
+            now_ms=NOW,
+        )
+        add_message(tx, other, graft, "after the graft")
+        conversations.write_label(tx, other, "here", graft)
+        conversations.make_current(tx, other)
+        hide = MarkChanged(nodes=(nodes.row(tx, path[3]).id,), hidden=True)
+        marks.hide(tx, [path[3]], log.write(tx, NodesHidden(effects=(hide,)), who=ME, now_ms=NOW, conversation=1))
+        receipts.give(tx, "cli", "k", "send", "f" * 64, b'{"a":1}', NOW)
+        attach(tx, other, graft)
+    held = contents(store)
+    store.close()
+    return held
+
+
+def attach(tx: Any, conversation: int, graft: int) -> None:
+    content = os.urandom(9_000)
+    digest = blobs.put(tx, content)
+    part = Attachment(blob=digest, media="file", name="n", mime="text/plain", size=len(content))
+    nodes.add_message(
+        tx,
+        id=some_id(901),
+        conversation=conversation,
+        at=Spot(graft),
+        role="user",
+        parts=(Text(text="see"), part),
+        origin=Origin(by="user", via="cli"),
+        now_ms=NOW,
+    )
+
+
+TABLES = ("conversation", "node", "event", "mark", "label", "receipt", "blob", "attachment", "current")
+
+
+def contents(store: Store) -> dict[str, list[tuple[Any, ...]]]:
+    with store.read() as tx:
+        return {table: tx.rows(f"SELECT * FROM {table} ORDER BY 1, 2") for table in TABLES}
+
+
+def write_at(path: Path, offset: int, content: bytes) -> bytes:
+    with path.open("rb+") as file:
+        file.seek(offset)
+        file.write(content)
+    return path.read_bytes()
+
+
+def nobody(driver: str) -> bool:
+    return False
+
+
+def repaired(home: Path) -> Report:
+    return doctor.repair(home, now_ms=NOW, who=ME, driven=nobody)
+
+
+def side_lines(home: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for file in home.glob("salvage-*.jsonl") for line in file.read_text().splitlines()]
+
+
+def pages_of(path: Path, columns: int) -> list[tuple[int, list[int]]]:
+    """The leaf pages of the table with so many columns, and the rowids on each."""
+    pages = Pages(path, Path(f"{path}-wal"))
+    found: dict[int, list[int]] = {}
+    for row in table_rows(pages):
+        if row.values is not None and len(row.values) == columns:
+            found.setdefault(row.page, []).append(row.rowid)
+    pages.close()
+    return list(found.items())
+
+
+@pytest.mark.parametrize("case", BEGINNINGS, ids=lambda case: case.name)
+def test_d4_a_broken_beginning_costs_nothing(home: Path, case: Case) -> None:
+    before, path = rich(home), home / "forkwood.db"
+    old = write_at(path, case.offset, case.content)
+    report = repaired(home)
+    assert report.problems == ()
+    assert report.ok
+    assert (home / "forkwood.db.corrupt-2026-02-02T02-40-00-000Z").read_bytes() == old
+    after = contents(opened(home))
+    for table in ("conversation", "node", "blob", "attachment", "current", "mark"):
+        assert after[table] == before[table], table
+    assert after["event"][:-1] == before["event"]
+    assert after["event"][-1][2] == "store.salvaged"
+
+
+def test_a_beginning_whose_tables_are_known_keeps_labels_and_receipts_too(home: Path) -> None:
+    before = rich(home)
+    write_at(home / "forkwood.db", 0, bytes(100))
+    repaired(home)
+    after = contents(opened(home))
+    assert (after["label"], after["receipt"]) == (before["label"], before["receipt"])
+    assert side_lines(home) == []
+
+
+def test_a_broken_page_of_messages_costs_what_hung_below_them_and_says_so(home: Path) -> None:
+    rich(home)
+    path = home / "forkwood.db"
+    broken, lost = pages_of(path, columns_of_node())[3]
+    write_at(path, (broken - 1) * PAGE_BYTES, BROKEN)
+    report = repaired(home)
+    assert report.ok, report.problems
+    store = opened(home)
+    with store.read() as tx:
+        kept = [row[0] for row in tx.rows("SELECT seq FROM node ORDER BY seq")]
+        assert tx.value("SELECT payload ->> '$.lost' FROM event WHERE kind = 'store.salvaged'") == 63 - len(kept)
+    assert kept[: lost[0] - 1] == list(range(1, lost[0]))
+    assert not set(kept) & set(range(lost[0], 61))
+    lines = side_lines(home)
+    assert {"table": "node", "why": "unreadable", "first": lost[0], "last": lost[-1]} in lines
+    aside = {line["row"]["seq"]: line["row"] for line in lines if line.get("table") == "node" and "row" in line}
+    assert set(range(lost[-1] + 1, 61)) <= set(aside)
+    assert "a message long enough" in aside[60]["parts"]
+
+
+def columns_of_node() -> int:
+    store = Store.in_memory()
+    with store.read() as tx:
+        return len(tx.rows("PRAGMA table_info(node)"))
+
+
+def test_messages_of_a_conversation_whose_row_is_lost_are_kept(home: Path) -> None:
+    before, path = rich(home), home / "forkwood.db"
+    store = opened(home)
+    with store.read() as tx:
+        columns = len(tx.rows("PRAGMA table_info(conversation)"))
+    store.close()
+    ((page, _),) = pages_of(path, columns)
+    write_at(path, (page - 1) * PAGE_BYTES, BROKEN)
+    report = repaired(home)
+    assert report.ok, report.problems
+    store = opened(home)
+    assert contents(store)["node"] == before["node"]
+    with store.read() as tx:
+        titles = [row[0] for row in tx.rows("SELECT title FROM conversation ORDER BY seq")]
+    assert titles == ["salvaged conversation 1", "salvaged conversation 2"]
+    assert [line["why"] for line in side_lines(home) if line.get("kept")] == [
+        "only its messages are left: title and settings are lost"
+    ] * 2
+
+
+def test_what_stands_only_in_the_log_is_saved_and_the_log_kept_with_the_old_file(home: Path, tmp_path: Path) -> None:
+    store = opened(home)
+    fill(store, 5)
+    crashed = tmp_path / "crashed"
+    shutil.copytree(home, crashed)
+    os.truncate(crashed / "forkwood.db", 0)
+    write_at(crashed / "forkwood.db", 0, b"\xff" * 50)
+    repaired(crashed)
+    assert texts(opened(crashed)) == texts(store)
+    names = {file.name for file in crashed.iterdir()}
+    assert {"forkwood.db.corrupt-2026-02-02T02-40-00-000Z", "forkwood.db.corrupt-2026-02-02T02-40-00-000Z-wal"} <= names
+
+
+def test_a_salvage_that_was_killed_after_moving_the_log_finds_it(home: Path, tmp_path: Path) -> None:
+    store = opened(home)
+    fill(store, 5)
+    crashed = tmp_path / "crashed"
+    shutil.copytree(home, crashed)
+    path = crashed / "forkwood.db"
+    write_at(path, 0, bytes(100))
+    os.link(path, crashed / "forkwood.db.corrupt-before")
+    (crashed / "forkwood.db-wal").rename(crashed / "forkwood.db.corrupt-before-wal")
+    (crashed / "forkwood.db-shm").unlink()
+    repaired(crashed)
+    assert texts(opened(crashed)) == texts(store)
+
+
+def test_a_number_that_was_given_is_not_given_again(home: Path) -> None:
+    rich(home)
+    path = home / "forkwood.db"
+    page, lost = pages_of(path, columns_of_node())[-1]
+    write_at(path, (page - 1) * PAGE_BYTES, BROKEN)
+    repaired(home)
+    store = opened(home)
+    with store.write() as tx:
+        assert add_message(tx, 1, None, "new") > max(lost)
+
+
+@pytest.mark.parametrize("content", [b"dear diary " * 900, bytes(9 * PAGE_BYTES)], ids=["words", "zeroes"])
+def test_what_never_was_a_store_is_left_where_it_is(home: Path, content: bytes) -> None:
+    home.mkdir()
+    (home / "forkwood.db").write_bytes(content)
+    with pytest.raises(StoreUnusable) as caught:
+        repaired(home)
+    assert caught.value.facts["reason"] == "foreign"
+    assert {file.name: file.read_bytes() for file in home.iterdir()} == {"forkwood.db": content}
+
+
+def test_a_store_somebody_writes_to_is_not_salvaged(home: Path) -> None:
+    store = opened(home)
+    with store.write(), pytest.raises(StoreUnusable) as caught:
+        refuse_in_use(home / "forkwood.db")
+    assert caught.value.facts["reason"] == "locked"
+    refuse_in_use(home / "forkwood.db")
