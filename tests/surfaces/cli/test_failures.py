@@ -61,7 +61,7 @@ def test_words_go_to_people_and_json_to_programs() -> None:
 
 
 def test_facts_never_hide_what_happened() -> None:
-    error = ForkwoodError("real", hint="way", **{"fact": 1})
+    error = ForkwoodError("real", hint="way", fact=1)
     error.facts["message"] = "fake"
     assert as_value(error) == {"kind": "error", "message": "real", "hint": "way", "fact": 1}
 

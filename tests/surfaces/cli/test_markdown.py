@@ -31,7 +31,7 @@ def result(text: str, **fields: Any) -> Result:
 
 
 def turn_started() -> EventSeen:
-    usual: dict[str, Any] = {name: None for name in Event.__struct_fields__}
+    usual: dict[str, Any] = dict.fromkeys(Event.__struct_fields__)
     return EventSeen(
         **{**usual, "seq": 1, "at_ms": 1, "kind": "turn.started", "by": "system", "via": "cli", "payload": {}}
     )

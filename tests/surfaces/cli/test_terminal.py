@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ from tests.surfaces.cli.desks import Stream, terminal, written
         (True, {"TERM": "dumb"}, PLAIN),
     ),
 )
-def test_colour_is_for_screens_that_want_it(is_screen: bool, environ: dict[str, str], inks: object) -> None:
+def test_colour_is_for_screens_that_want_it(is_screen: bool, environ: dict[str, Any], inks: object) -> None:
     assert terminal(is_screen=is_screen, **environ).pen.inks == inks
 
 

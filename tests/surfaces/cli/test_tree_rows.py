@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from forkwood.domain.tree import Node
@@ -63,7 +65,7 @@ def test_straight_runs_fold_and_what_matters_does_not() -> None:
 
 
 @pytest.mark.parametrize("state", ({"hidden": True}, {"partial": True}, {"purged": True}, {"revises": name(50)}))
-def test_a_node_in_a_state_is_never_folded(state: dict[str, bool]) -> None:
+def test_a_node_in_a_state_is_never_folded(state: dict[str, Any]) -> None:
     nodes = [message(seq, seq - 1 or None, **(state if seq == 4 else {})) for seq in range(1, 9)]
     assert "4" in [_spelled(row) for row in folded(rows_of(nodes, None), ())]
 

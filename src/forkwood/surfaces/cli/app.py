@@ -110,8 +110,6 @@ class Forkwood(click.Group):
 def forkwood(ctx: click.Context, *, version: bool, as_json: bool) -> None:
     """A local AI assistant: every edit is a branch, and every answer can say what it was made from."""
     if ctx.invoked_subcommand is not None:
-        if as_json:
-            raise click.UsageError("--json stands after the command", ctx)
         return
     desk = ctx.ensure_object(Desk)
     if version:

@@ -19,6 +19,7 @@ from forkwood.surfaces.cli.options import verb
 from forkwood.surfaces.cli.screen_text import visible_line
 from forkwood.surfaces.cli.terminal import Terminal
 from forkwood.surfaces.cli.typed import read_within, text_from
+from forkwood.surfaces.cli.waiting import waiting
 
 MOVING = frozenset({"new", "use", "fork"})
 """Verbs after which another conversation is the current one: the chat goes along."""
@@ -143,4 +144,13 @@ def _greet(desk: Desk) -> None:
     here = desk.runtime.conversation(desk.conversation)
     title = f"  {visible_line(here.title)}" if here.title else ""
     desk.terminal.note(f"Conversation {ending(here.id)}{title}")
-    desk.terminal.note(model_words(desk.runtime.answering(conversation=here.id)))
+    try:
+        with waiting("Looking for a model", desk.terminal):
+            answering = desk.runtime.answering(conversation=here.id)
+    except ForkwoodError as error:
+        failures.tell(error, desk.terminal, as_json=False)
+    else:
+        for note in answering.notes:
+            desk.terminal.note(visible_line(note))
+        desk.terminal.note(f"{visible_line(answering.model)} answers: {visible_line(answering.why)}.")
+    desk.terminal.note("/model NAME changes who answers, /models lists who can, /help the rest. Ctrl-D leaves.")

@@ -38,17 +38,54 @@ def verb(
     settings: dict[str, Any] = {"help_option_names": ["-h", "--help"], "ignore_unknown_options": options_end}
 
     def command(body: Body) -> click.Command:
-        def carried_out(*, as_json: bool, conversation: str | None = None, key: str | None = None, **words: Any) -> int:
-            desk = click.get_current_context().ensure_object(Desk)
-            return body(Call(desk, conversation=conversation, key=key, as_json=as_json), **words) or 0
-
-        framed: Any = update_wrapper(carried_out, body)
-        for option in shared:
-            framed = option(framed)
-        made: click.Command = click.command(name, context_settings=settings)(framed)
+        made: click.Command = click.command(name, context_settings=settings)(_framed(body, shared))
         return made
 
     return command
+
+
+class VerbGroup(click.Group):
+    """A command that has commands of its own, and does something without them too."""
+
+    def verb(self, name: str, *, key: bool = False) -> Callable[[Body], click.Command]:
+        """The command NAME below this one, from its body."""
+
+        def command(body: Body) -> click.Command:
+            made = verb(name, conversation=False, key=key)(body)
+            self.add_command(made)
+            return made
+
+        return command
+
+
+def verb_group(name: str) -> Callable[[Body], VerbGroup]:
+    """The command NAME with commands below it; its body is done where none of them is given."""
+
+    def command(body: Body) -> VerbGroup:
+        settings: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
+        made: VerbGroup = click.group(name, cls=VerbGroup, invoke_without_command=True, context_settings=settings)(
+            _framed(body, [_JSON])
+        )
+        return made
+
+    return command
+
+
+def _framed(body: Body, shared: Sequence[Decorator]) -> Any:
+    """BODY as click calls it: with a Call made of the shared options. The body of a group gives way to its commands."""
+
+    def carried_out(*, as_json: bool, conversation: str | None = None, key: str | None = None, **words: Any) -> int:
+        ctx = click.get_current_context()
+        if ctx.invoked_subcommand is not None:
+            return 0
+        above = ctx.parent.params.get("as_json", False) if ctx.parent else False
+        call = Call(ctx.ensure_object(Desk), conversation=conversation, key=key, as_json=as_json or above)
+        return body(call, **words) or 0
+
+    framed: Any = update_wrapper(carried_out, body)
+    for option in shared:
+        framed = option(framed)
+    return framed
 
 
 def wants_json(arguments: Sequence[str]) -> bool:

@@ -71,7 +71,7 @@ def draw_branches(found: Sequence[Branch], pen: Pen, now_ms: int) -> str:
 
 def _branch(branch: Branch, pen: Pen, now_ms: int) -> str:
     mark = f"  {pen.inks.mark(pen.glyphs.head)}" if branch.head else ""
-    beside = f"{count_of(branch.length, 'message')}, {ago(branch.created_ms, now_ms)}"
+    beside = f"{count_of(branch.length, 'message')}, {ago(branch.created_ms, now_ms)}{', hidden' * branch.hidden}"
     words = cropped(visible_line(branch.text), max(20, pen.width - len(beside) - 24))
     return f"{short(branch.leaf)}  {words}  {pen.inks.dim(beside)}{mark}"
 

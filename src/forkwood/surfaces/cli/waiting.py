@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 
 from forkwood.surfaces.cli.terminal import Terminal
+from forkwood.surfaces.cli.words import bytes_of
 
 QUIET_SECONDS = 1.0
 TURN_SECONDS = 0.12
@@ -28,6 +29,22 @@ def waiting(what: str, terminal: Terminal) -> Iterator[None]:
     finally:
         over.set()
         thread.join()
+
+
+@contextmanager
+def progress(what: str, terminal: Terminal) -> Iterator[Callable[[int, int], None]]:
+    """While the body runs: what it tells of bytes done, of all, with WHAT on a person's screen."""
+    shown = terminal.err.isatty()
+
+    def told(done: int, total: int) -> None:
+        if shown:
+            terminal.note_part(f"\r{what}: {bytes_of(done)} of {bytes_of(total)}\x1b[K")
+
+    try:
+        yield told
+    finally:
+        if shown:
+            terminal.note_part("\r\x1b[K")
 
 
 def _turn(what: str, terminal: Terminal, over: Event) -> None:

@@ -99,7 +99,8 @@ def body(node: Node, *, thinking: bool = False) -> str:
     """What a node says, part by part; of a purged one that it said something. THINKING: with what its model thought."""
     if node.purged:
         return "[purged]"
-    return "\n".join(part_words(part) for part in node.parts if thinking or not isinstance(part, Thinking))
+    said = (part_words(part) for part in node.parts if thinking or not isinstance(part, Thinking))
+    return "\n".join(said).rstrip("\n")
 
 
 def one_line(node: Node) -> str:

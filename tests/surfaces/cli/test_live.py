@@ -1,0 +1,117 @@
+"""How runs that rest become an exit code, and Ctrl-C while they work."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from typing import Any
+
+import pytest
+
+from forkwood.domain.watch import Seen
+from forkwood.surfaces.cli.live import exit_code, follow, note_try, on_interrupt
+from tests.surfaces.cli.desks import terminal, written
+from tests.surfaces.cli.made import name
+from tests.surfaces.cli.test_markdown import RUN, delta, result, turn_started
+
+LIMIT = {"kind": "limit", "message": "too much", "hint": ""}
+STORE = {"kind": "store", "message": "full", "hint": ""}
+PROVIDER = {"kind": "provider", "message": "no", "hint": ""}
+
+
+@pytest.mark.parametrize(
+    ("ends", "code"),
+    (
+        ([("done", None)], 0),
+        ([("queued", None)], 0),
+        ([("waiting", None)], 5),
+        ([("failed", PROVIDER)], 1),
+        ([("failed", {"kind": "not_found"})], 1),
+        ([("failed", None)], 1),
+        ([("failed", LIMIT)], 6),
+        ([("failed", STORE)], 7),
+        ([("cancelled", None)], 130),
+        ([("done", None), ("failed", PROVIDER)], 1),
+        ([("failed", PROVIDER), ("failed", LIMIT)], 6),
+        ([("failed", LIMIT), ("failed", STORE)], 7),
+        ([("waiting", None), ("failed", PROVIDER)], 1),
+        ([("done", None), ("waiting", None)], 5),
+        ([("done", None), ("cancelled", None)], 130),
+        ([], 0),
+    ),
+)
+def test_the_worst_of_several_counts(ends: list[tuple[str, Any]], code: int) -> None:
+    assert exit_code([result("", status=status, error=error) for status, error in ends]) == code
+
+
+class View:
+    """Keeps what it sees."""
+
+    def __init__(self) -> None:
+        self.seen: list[Seen] = []
+        self.closed = False
+
+    def see(self, seen: Seen) -> bool:
+        self.seen.append(seen)
+        return True
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class Runs:
+    """A Runtime with one run that ends, or where INTERRUPTED meets a Ctrl-C and talks until it is cancelled."""
+
+    def __init__(self, *, interrupted: bool) -> None:
+        self.interrupted = interrupted
+        self.cancelled: list[str] = []
+
+    def cancel(self, run: str) -> None:
+        self.cancelled.append(run)
+
+    async def drive(self, runs: list[str]) -> Any:
+        yield delta("hi")
+        if self.interrupted:
+            signal.raise_signal(signal.SIGINT)
+        while self.interrupted and not self.cancelled:
+            await asyncio.sleep(0)
+        yield result("hi", status="cancelled" if self.cancelled else "done")
+
+
+def test_what_comes_is_shown_to_the_end() -> None:
+    view = View()
+    results, code = follow(Runs(interrupted=False), [RUN], view, terminal())  # type: ignore[arg-type]
+    assert [type(seen).__name__ for seen in view.seen] == ["DeltaSeen", "Result"]
+    assert ([one.status for one in results], code, view.closed) == (["done"], 0, True)
+
+
+def test_ctrl_c_cancels_the_runs_and_hears_their_end() -> None:
+    runs, view = Runs(interrupted=True), View()
+    results, code = follow(runs, [RUN, name(5)], view, terminal())  # type: ignore[arg-type]
+    assert runs.cancelled == [RUN, name(5)]
+    assert ([one.status for one in results], code) == (["cancelled"], 130)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+async def test_the_signal_is_given_back() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with on_interrupt(lambda: None):
+        assert signal.getsignal(signal.SIGINT) is not before
+    assert signal.getsignal(signal.SIGINT) in {before, signal.default_int_handler}
+
+
+@pytest.mark.parametrize(
+    ("payload", "said"),
+    (
+        ({"message": "busy\x1b", "wait_ms": 1500, "next_key": False}, "busy\\x1b: trying again in 1.5 s\n"),
+        ({"message": "wrong key", "wait_ms": 0, "next_key": True}, "wrong key: trying the next key\n"),
+        ({"message": "over", "wait_ms": None, "next_key": False}, ""),
+    ),
+)
+def test_waiting_is_explained(payload: dict[str, Any], said: str) -> None:
+    import msgspec
+
+    here = terminal()
+    note_try(msgspec.structs.replace(turn_started(), kind="try.failed", payload=payload), here)
+    note_try(turn_started(), here)
+    assert written(here.err) == said

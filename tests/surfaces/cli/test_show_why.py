@@ -1,0 +1,63 @@
+"""How a reply was made, in lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from forkwood.domain.response import LeftOut, Why
+from forkwood.surfaces.cli.glyphs import PLAIN
+from forkwood.surfaces.cli.show_why import draw_why
+from tests.surfaces.cli.made import name
+
+
+def why(**fields: Any) -> Why:
+    usual: dict[str, Any] = {
+        "node": name(2),
+        "run": name(3),
+        "turn": 1,
+        "manifest": {"model": "a:b", "system": "Be\nkind", "parameters": {"temperature": 0.0}},
+        "recipe": {},
+        "entries": (name(1),),
+        "left_out": (LeftOut(id=name(9), reason="hidden"),),
+        "prompt": None,
+        "prompt_digest": "p" * 64,
+        "request_digest": "r" * 64,
+        "verified": True,
+        "reason": None,
+        "usage": {"input": 1200, "output": 3},
+        "cost": 0.0012,
+    }
+    return Why(**{**usual, **fields})
+
+
+def test_everything_that_went_in_is_named() -> None:
+    assert draw_why(why(), PLAIN).split("\n")[1:] == [
+        "run      00000003, turn 1",
+        "model    a:b",
+        "system   Be kind",
+        "params   temperature 0.0",
+        "entries  1 message: 00000001",
+        "left out 00000009: hidden",
+        f"prompt   {'p' * 64}",
+        f"request  {'r' * 64}",
+        "used     1,200 tokens in, 3 out, $0.0012",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("verified", "reason", "said"),
+    (
+        (True, None, "verified  built again"),
+        (False, "differs first at 00000001", "differs: differs first at 00000001"),
+        (None, "purged", "not verifiable: purged"),
+    ),
+)
+def test_the_verdict_comes_first(verified: bool | None, reason: str | None, said: str) -> None:
+    assert draw_why(why(verified=verified, reason=reason), PLAIN).startswith(said)
+
+
+def test_a_message_of_a_person_has_no_run_to_tell_of() -> None:
+    plain = why(run=None, turn=None, manifest=None, recipe=None, entries=(), prompt_digest=None, request_digest=None)
+    assert "run " not in draw_why(plain, PLAIN)
