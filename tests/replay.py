@@ -6,8 +6,9 @@ import asyncio
 import socket
 import struct
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal, TypeAlias
 
 LINGER_NOT = struct.pack("ii", 1, 0)
@@ -60,6 +61,7 @@ class Replay:
         self.requests: list[Request] = []
         self.origin = ""
         self._played: list[Played] = [Played(status=404)]
+        self._serving: set[asyncio.Task[None]] = set()
 
     def play(self, *responses: Played) -> None:
         self._played = list(responses)
@@ -67,17 +69,29 @@ class Replay:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection, one request: the client asks for no second."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._serving.add(task)
         try:
-            request = await self._read(reader)
-            watch = asyncio.create_task(_watch(reader, request))
-            try:
-                await self._answer(writer)
-            finally:
-                watch.cancel()
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
+            with suppress(ConnectionError, asyncio.IncompleteReadError):
+                request = await self._read(reader)
+                watch = asyncio.create_task(_watch(reader, request))
+                try:
+                    await self._answer(writer)
+                finally:
+                    watch.cancel()
         finally:
+            self._serving.discard(task)
             writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+    async def stop(self) -> None:
+        """Break off whatever is still being answered."""
+        serving = list(self._serving)
+        for task in serving:
+            task.cancel()
+        await asyncio.gather(*serving, return_exceptions=True)
 
     async def _read(self, reader: asyncio.StreamReader) -> Request:
         head = await reader.readuntil(b"\r\n\r\n")
@@ -119,10 +133,8 @@ async def _take(step: Step, played: Played, writer: asyncio.StreamWriter) -> boo
 
 
 async def _watch(reader: asyncio.StreamReader, request: Request) -> None:
-    try:
+    with suppress(ConnectionError):
         await reader.read(1)
-    except ConnectionError:
-        pass
     request.gone.set()
 
 
@@ -146,6 +158,7 @@ async def replaying() -> AsyncIterator[Replay]:
         yield replay
     finally:
         server.close()
+        await replay.stop()
 
 
 def stream(*frames: bytes | str, newline: str = "\n") -> bytes:
@@ -157,4 +170,4 @@ def stream(*frames: bytes | str, newline: str = "\n") -> bytes:
 def pieces(body: bytes, cuts: Iterable[int]) -> tuple[bytes, ...]:
     """BODY cut at the positions CUTS, without empty pieces."""
     at = sorted({0, len(body), *(cut for cut in cuts if 0 < cut < len(body))})
-    return tuple(body[one:two] for one, two in zip(at, at[1:], strict=False))
+    return tuple(body[one:two] for one, two in pairwise(at))

@@ -71,9 +71,10 @@ def test_s2_every_line_end_gives_events_as_they_come(newline: str) -> None:
 
 
 def test_s4_chunks_without_choices_are_ignored_but_for_their_usage() -> None:
-    empty = {"choices": []}
+    empty: dict[str, Any] = {"choices": []}
     used = {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 1}}
-    for frames in ((empty, chunk(content="a"), empty, chunk("stop"), used), ({"choices": None}, used, chunk("stop", content="a"))):  # fmt: skip
+    middle = ({"choices": None}, used, chunk("stop", content="a"))
+    for frames in ((empty, chunk(content="a"), empty, chunk("stop"), used), middle):
         reply = read("chat", events(*frames))
         assert (reply.parts, reply.usage, reply.partial) == ((Text(text="a"),), Usage(input=3, output=1), None)
 
@@ -87,11 +88,14 @@ def test_s5_a_finish_reason_without_done_is_complete() -> None:
     [
         ("chat", [chunk(content="a")]),
         ("chat", [chunk(content="a"), "[DONE]"]),
-        ("anthropic", [block(0, type="text", text="a"), {"type": "message_delta", "delta": {"stop_reason": "end_turn"}}]),
+        (
+            "anthropic",
+            [block(0, type="text", text="a"), {"type": "message_delta", "delta": {"stop_reason": "end_turn"}}],
+        ),
         ("responses", [{"type": "response.output_text.delta", "output_index": 0, "delta": "a"}]),
         ("google", [{"candidates": [{"content": {"parts": [{"text": "a"}]}}]}]),
     ],
-)  # fmt: skip
+)
 def test_s6_text_without_the_dialects_end_is_partial(dialect: str, frames: list[Any]) -> None:
     reply = read(dialect, events(*frames))
     assert (reply.parts, reply.partial) == ((Text(text="a"),), "cut")
@@ -123,10 +127,18 @@ def test_s6_text_without_the_dialects_end_is_partial(dialect: str, frames: list[
             "error",
             "boom",
         ),
-        ("responses", [{"type": "response.output_text.delta", "delta": "a"}, {"type": "error", "message": "boom"}], "error", "boom"),
+        (
+            "responses",
+            [{"type": "response.output_text.delta", "delta": "a"}, {"type": "error", "message": "boom"}],
+            "error",
+            "boom",
+        ),
         (
             "anthropic",
-            [block(0, type="text", text="a"), {"type": "error", "error": {"type": "overloaded_error", "message": "boom"}}],
+            [
+                block(0, type="text", text="a"),
+                {"type": "error", "error": {"type": "overloaded_error", "message": "boom"}},
+            ],
             "error",
             "boom",
         ),
@@ -136,9 +148,14 @@ def test_s6_text_without_the_dialects_end_is_partial(dialect: str, frames: list[
             "length",
             "limit",
         ),
-        ("google", [{"candidates": [{"content": {"parts": [{"text": "a"}]}}]}, {"error": {"code": 503, "message": "boom"}}], "error", "boom"),
+        (
+            "google",
+            [{"candidates": [{"content": {"parts": [{"text": "a"}]}}]}, {"error": {"code": 503, "message": "boom"}}],
+            "error",
+            "boom",
+        ),
     ],
-)  # fmt: skip
+)
 def test_s7_an_error_after_text_keeps_the_text_and_says_why(
     dialect: str, frames: list[Any], partial: str, words: str
 ) -> None:
@@ -228,10 +245,10 @@ def test_s17_of_several_cumulative_counts_the_last_is_right() -> None:
 
 def test_s19_results_in_another_order_are_joined_by_their_call() -> None:
     reply = (ToolCall(call="a", name="f", arguments={}), ToolCall(call="b", name="g", arguments={}))
-    results = tuple(
-        ToolResult(call=one, name=name, outcome=outcome, parts=(Text(text=words),))
-        for one, name, outcome, words in (("b", "g", "ok", "two"), ("a", "f", "interrupted", "no result"))
-    )  # type: ignore[arg-type]
+    results = (
+        ToolResult(call="b", name="g", outcome="ok", parts=(Text(text="two"),)),
+        ToolResult(call="a", name="f", outcome="interrupted", parts=(Text(text="no result"),)),
+    )
     found = sent("anthropic", *reply, results=results)["messages"][2]["content"]
     assert [(one["tool_use_id"], one.get("is_error", False)) for one in found] == [("b", False), ("a", True)]
     assert [one["tool_call_id"] for one in sent("chat", *reply, results=results)["messages"][2:]] == ["b", "a"]

@@ -12,6 +12,7 @@ from forkwood.models.quirks import Quirks
 from forkwood.models.remote import DIALECTS
 from tests.models.recorded import REASONING_ITEM, REDACTED, SIGNED
 
+PLAIN = Quirks()
 GOLDEN = Path(__file__).parent / "golden"
 PNG = b"\x89PNG\r\n\x1a\n"
 PICTURE = Attachment(blob="b10b", media="image", name="cat.png", mime="image/png", size=len(PNG))
@@ -73,7 +74,7 @@ def thoughts(dialect: str) -> tuple[Thinking, ...]:
 
 def cases(dialect: str) -> dict[str, Prompt]:
     """The golden prompts of DIALECT by name."""
-    seed = {"seed": 7} if dialect in {"chat", "google"} else {}
+    seed: Any = {"seed": 7} if dialect in {"chat", "google"} else {}
     asked = user("What is the weather in Zürich? 🌍")
     return {
         "text": prompt(
@@ -95,7 +96,7 @@ def cases(dialect: str) -> dict[str, Prompt]:
     }  # fmt: skip
 
 
-def request(dialect: str, asked: Prompt, quirks: Quirks = Quirks()) -> bytes:
+def request(dialect: str, asked: Prompt, quirks: Quirks = PLAIN) -> bytes:
     """The request body of DIALECT for ASKED."""
     return DIALECTS[dialect].encode(asked, IMAGES, MODELS[dialect], quirks)
 

@@ -15,6 +15,8 @@ from forkwood.models.quirks import Quirks
 from forkwood.models.remote import DIALECTS
 from forkwood.models.sse import SseReader
 
+PLAIN = Quirks()
+
 
 class Recorded(Struct, frozen=True, kw_only=True):
     """A whole stream of DIALECT and what it says."""
@@ -55,7 +57,7 @@ def call(index: int | None = None, identity: str | None = None, name: str | None
     return chunk(tool_calls=[{key: value for key, value in fragment.items() if value is not None}])
 
 
-def decoder(dialect: str, *, model: str = "gpt-5", quirks: Quirks = Quirks(), peer: Peer | None = None) -> Decoder[Any]:
+def decoder(dialect: str, *, model: str = "gpt-5", quirks: Quirks = PLAIN, peer: Peer | None = None) -> Decoder[Any]:
     """A fresh decoder of DIALECT."""
     return DIALECTS[dialect].decoder(model=model, peer=peer or Peer(provider=dialect), quirks=quirks)
 
@@ -249,9 +251,7 @@ ANTHROPIC = Recorded(
         named=True,
     ),
     parts=(
-        Thinking(
-            text="Two cities → two calls.", replay=Replay(dialect="anthropic", family="claude", value=SIGNED)
-        ),
+        Thinking(text="Two cities → two calls.", replay=Replay(dialect="anthropic", family="claude", value=SIGNED)),
         Thinking(text="", replay=Replay(dialect="anthropic", family="claude", value=REDACTED)),
         Text(text="Grüße 🌍"),
         ToolCall(call="toolu_1", name="weather", arguments={"city": "Genève"}),
@@ -296,9 +296,7 @@ GOOGLE = Recorded(
         Text(text="Gleich mehr 🌍"),
         Thinking(
             text="",
-            replay=Replay(
-                dialect="google", family="gemini", value={"at": "call", "thoughtSignature": "sig/A+=="}
-            ),
+            replay=Replay(dialect="google", family="gemini", value={"at": "call", "thoughtSignature": "sig/A+=="}),
         ),
         ToolCall(call="call_4", name="weather", arguments={"city": "Zürich"}),
         ToolCall(call="call_5", name="time", arguments={}),

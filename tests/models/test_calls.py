@@ -29,17 +29,45 @@ CASES = (
         (("a", 0, "f", ""), ("b", 1, "g", ""), ("", 0, "", '{"x":1}'), ("", 1, "", '{"y":2}')),
         (("a", "f", {"x": 1}), ("b", "g", {"y": 2})),
     ),
-    Case("new id on a known index", (("a", 0, "f", '{"x":'), ("b", 0, "g", "{}"), ("a", 0, "", "1}")), (("a", "f", {"x": 1}), ("b", "g", {}))),
-    Case("ids and no index", (("a", None, "f", ""), ("b", None, "f", ""), ("", None, "", "{}")), (("a", "f", ""), ("b", "f", {}))),
-    Case("no ids, one index, whole", (("", 0, "f", '{"x":1}'), ("", 0, "f", '{"x":2}')), (("call_1", "f", {"x": 1}), ("call_2", "f", {"x": 2}))),
-    Case("no ids, one index, other names", (("", 0, "f", '{"x":1'), ("", 0, "g", "{}")), (("call_1", "f", '{"x":1'), ("call_2", "g", {}))),
-    Case("no ids, no index", (("", None, "f", ""), ("", None, "", "{}"), ("", None, "g", "{}")), (("call_1", "f", {}), ("call_2", "g", {}))),
+    Case(
+        "new id on a known index",
+        (("a", 0, "f", '{"x":'), ("b", 0, "g", "{}"), ("a", 0, "", "1}")),
+        (("a", "f", {"x": 1}), ("b", "g", {})),
+    ),
+    Case(
+        "ids and no index",
+        (("a", None, "f", ""), ("b", None, "f", ""), ("", None, "", "{}")),
+        (("a", "f", ""), ("b", "f", {})),
+    ),
+    Case(
+        "no ids, one index, whole",
+        (("", 0, "f", '{"x":1}'), ("", 0, "f", '{"x":2}')),
+        (("call_1", "f", {"x": 1}), ("call_2", "f", {"x": 2})),
+    ),
+    Case(
+        "no ids, one index, other names",
+        (("", 0, "f", '{"x":1'), ("", 0, "g", "{}")),
+        (("call_1", "f", '{"x":1'), ("call_2", "g", {})),
+    ),
+    Case(
+        "no ids, no index",
+        (("", None, "f", ""), ("", None, "", "{}"), ("", None, "g", "{}")),
+        (("call_1", "f", {}), ("call_2", "g", {})),
+    ),
     Case("a name repeated", (("a", 0, "f", '{"x"'), ("a", 0, "f", ":"), ("", 0, "f", "1}")), (("a", "f", {"x": 1}),)),
-    Case("a name in pieces", (("a", 0, "get_", ""), ("", 0, "weather", ""), ("", 0, "", "{}")), (("a", "get_weather", {}),)),
+    Case(
+        "a name in pieces",
+        (("a", 0, "get_", ""), ("", 0, "weather", ""), ("", 0, "", "{}")),
+        (("a", "get_weather", {}),),
+    ),
     Case("an id that comes late", (("", 0, "f", ""), ("a", 0, "", "{}")), (("a", "f", {}),)),
-    Case("one id for all", (("x", 0, "f", ""), ("x", 1, "g", ""), ("x", 0, "", "{}"), ("x", 1, "", '{"y":2}')), (("x", "f", {}), ("x_2", "g", {"y": 2}))),
+    Case(
+        "one id for all",
+        (("x", 0, "f", ""), ("x", 1, "g", ""), ("x", 0, "", "{}"), ("x", 1, "", '{"y":2}')),
+        (("x", "f", {}), ("x_2", "g", {"y": 2})),
+    ),
     Case("no start", (("", 0, "", "{}"),), (("call_1", "unnamed", {}),)),
-)  # fmt: skip
+)
 
 
 def assembled(*fragments: tuple[str, int | None, str, str]) -> Assembly:

@@ -40,13 +40,17 @@ def test_where_it_goes_and_who_asks() -> None:
         ({"output_limit_field": "max_completion_tokens"}, "max_completion_tokens", 300),
         ({"stream_usage": False}, "stream_options", None),
         ({"context_field": "options.num_ctx"}, "options", {"num_ctx": 9000}),
-        ({"context_field": "options.num_ctx", "extra_body": {"options": {"f16": True}, "keep_alive": 5}}, "options", {"num_ctx": 9000, "f16": True}),
+        (
+            {"context_field": "options.num_ctx", "extra_body": {"options": {"f16": True}, "keep_alive": 5}},
+            "options",
+            {"num_ctx": 9000, "f16": True},
+        ),
         ({"context_field": None}, "options", None),
         ({"effort_field": "reasoning.effort"}, "reasoning", {"effort": "low"}),
         ({"effort_field": None}, "reasoning_effort", None),
         ({"extra_body": {"stream": False}}, "stream", False),
     ],
-)  # fmt: skip
+)
 def test_quirks_of_the_body(quirks: dict[str, Any], field: str, value: Any) -> None:
     asked = prompt(user("hi"), max_output=300, context=9000, effort="low")
     assert body(asked, **quirks).get(field) == value
@@ -95,7 +99,7 @@ def test_fields_of_thinking(field: str) -> None:
 
 
 def test_two_fields_that_say_the_same_are_said_once() -> None:
-    same = {
+    same: dict[str, Any] = {
         "reasoning": "Hm.",
         "reasoning_content": "Hm.",
         "reasoning_details": [{"type": "reasoning.text", "text": "Hm."}],
@@ -184,6 +188,17 @@ def test_usage_of_a_server_with_a_cache_of_its_own() -> None:
     assert read(chunk("stop", content="a"), {"usage": used}).usage == Usage(input=9, output=2, cache_read=4)
 
 
-@pytest.mark.parametrize("frame", [{"choices": [{}]}, {"choices": [{"delta": None}]}, {}, chunk(content=None), chunk(content=5), chunk(tool_calls=None), chunk("")])  # fmt: skip
+@pytest.mark.parametrize(
+    "frame",
+    [
+        {"choices": [{}]},
+        {"choices": [{"delta": None}]},
+        {},
+        chunk(content=None),
+        chunk(content=5),
+        chunk(tool_calls=None),
+        chunk(""),
+    ],
+)
 def test_frames_that_say_nothing(frame: Any) -> None:
     assert read(frame, chunk("stop", content="a")).parts == (Text(text="a"),)

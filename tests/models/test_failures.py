@@ -40,7 +40,7 @@ LLAMA = error(
     n_prompt_tokens=5000,
     n_ctx=4096,
 )
-GROQ = "Request too large for model on tokens per minute (TPM): Limit 6000, Requested 9000, please reduce your message size"
+GROQ = "Request too large for model on tokens per minute (TPM): Limit 6000, Requested 9000, reduce your message size"
 GOOGLE_QUOTA = "You exceeded your current quota, please check your plan and billing details."
 RETRY = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "17.5s"}
 CASES = (
@@ -66,9 +66,7 @@ CASES = (
         error("The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."),
         "context_overflow",
     ),
-    Case(
-        "LM Studio context", 400, {"error": "the context overflows: context length of only 4096"}, "context_overflow"
-    ),
+    Case("LM Studio context", 400, {"error": "the context overflows: context length of only 4096"}, "context_overflow"),
     Case("413", 413, "<html>Too large</html>", "context_overflow"),
     Case("output limit", 400, error("max_tokens: 99999 > 8192, the maximum of output tokens"), "invalid_request"),
     Case("ollama model", 404, {"error": "model 'x' not found, try pulling it first"}, "not_found"),
@@ -177,7 +175,12 @@ def test_words_are_cut_to_their_bound() -> None:
         ("text/html", "<script>x=1</script><p>Sign in", "protocol", ": Sign in"),
         ("", "", "protocol", "acme answered 200 with nothing at all"),
         ("application/json", '{"object":"list"}', "protocol", '{"object":"list"}'),
-        ("application/json", '{"error":{"message":"overloaded","type":"overloaded_error"}}', "overloaded", "overloaded"),
+        (
+            "application/json",
+            '{"error":{"message":"overloaded","type":"overloaded_error"}}',
+            "overloaded",
+            "overloaded",
+        ),
         ("application/json", '{"error":"model is gone"}', "protocol", "model is gone"),
     ],
 )
@@ -196,7 +199,11 @@ def test_a_good_status_without_a_reply_shows_what_came(
         ({"error": {"code": 502, "message": "upstream"}}, "unavailable", "upstream"),
         ({"error": "out of memory"}, "protocol", "out of memory"),
         ({"error": {"code": "server_error", "message": ""}}, "unavailable", "server_error"),
-        ({"error": {"message": "Provider error", "code": 429, "metadata": {"raw": "too fast"}}}, "rate_limit", "too fast"),
+        (
+            {"error": {"message": "Provider error", "code": 429, "metadata": {"raw": "too fast"}}},
+            "rate_limit",
+            "too fast",
+        ),
     ],
 )
 def test_an_error_inside_a_stream(value: Any, kind: FailureKind, words: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -58,7 +60,7 @@ def test_events_at_every_cut(case: Case) -> None:
 def test_any_cut_gives_the_same_events(body: list[bytes], cuts: set[int]) -> None:
     whole = b"".join(body)
     at = [0, *sorted(cuts), len(whole)]
-    assert read(*(whole[one:two] for one, two in zip(at, at[1:], strict=False))) == read(whole)
+    assert read(*(whole[one:two] for one, two in pairwise(at))) == read(whole)
 
 
 def test_an_event_comes_with_its_last_byte_and_does_not_wait_for_the_lf_of_a_crlf() -> None:

@@ -55,7 +55,8 @@ class Reading:
             deltas += self._said.take()
             self._stop("length", over.message)
         except ProviderFailed as failed:
-            self._break_off(failed)
+            deltas += self._tail()
+            self._break_off(failed, begun=self._begun or bool(deltas))
         if self._done and not self._said.full:
             deltas += self._decoder.rest()
         self._begun = self._begun or bool(deltas)
@@ -84,18 +85,23 @@ class Reading:
                 return
 
     def _last(self) -> list[Delta]:
-        """What stands unfinished at the end, where it proves whole; where no event came, the body as the only one."""
-        tail = self._events.finish()
-        if tail is not None and (tail.data == b"[DONE]" or failures.parsed(tail.data) is not None):
-            self._head = None
-            return self._decoder.feed(tail)
+        """What the end of the stream still says: its tail, or where no event came, the body as the only one."""
+        deltas = self._tail()
         body = bytes(self._head or b"")
-        return self._decoder.feed(SseEvent(data=body)) if isinstance(failures.parsed(body), dict) else []
+        return self._decoder.feed(SseEvent(data=body)) if isinstance(failures.parsed(body), dict) else deltas
 
-    def _break_off(self, failed: ProviderFailed) -> None:
+    def _tail(self) -> list[Delta]:
+        """What stands unfinished, where it proves whole."""
+        tail = self._events.finish()
+        if tail is None or (tail.data != b"[DONE]" and failures.parsed(tail.data) is None):
+            return []
+        self._head = None
+        return self._decoder.feed(tail)
+
+    def _break_off(self, failed: ProviderFailed, *, begun: bool) -> None:
         if self._said.ended:
             self._done = True
-        elif self._begun:
+        elif begun:
             self._stop(_CUTS.get(failed.reason, "error"), failed.message)
         else:
             raise failed

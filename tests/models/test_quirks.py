@@ -1,0 +1,20 @@
+"""The defaults are the plain form of each dialect."""
+
+from __future__ import annotations
+
+import pytest
+
+from forkwood.models.quirks import Quirks
+from forkwood.models.remote import DIALECTS
+from tests.models.prompts import IMAGES, MODELS, cases
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_extra_fields_of_the_body_win_in_every_dialect(dialect: str) -> None:
+    quirks = Quirks(extra_body={"keep_alive": "5m"})
+    body = DIALECTS[dialect].encode(cases(dialect)["text"], IMAGES, MODELS[dialect], quirks)
+    assert body.endswith(b',"keep_alive":"5m"}')
+
+
+def test_quirks_are_values() -> None:
+    assert Quirks() == Quirks(output_limit_field="max_tokens", system_role="system", think_tags="leading")
