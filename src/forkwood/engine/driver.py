@@ -58,7 +58,7 @@ class Driver:
 
     def lives(self, name: str) -> bool:
         """Whether the driver of that NAME holds its lock. A dead one's file is removed."""
-        return name == self.name or _lives(self._folder, name)
+        return name == self.name or lives(self._folder, name)
 
     def close(self) -> None:
         """Let the lock go, and with it all that is driven."""
@@ -73,10 +73,11 @@ def _file(folder: Path, name: str) -> Path:
 
 def _sweep(folder: Path) -> None:
     for file in folder.glob(f"*{_SUFFIX}"):
-        _lives(folder, file.name.removesuffix(_SUFFIX))
+        lives(folder, file.name.removesuffix(_SUFFIX))
 
 
-def _lives(folder: Path, name: str) -> bool:
+def lives(folder: Path, name: str) -> bool:
+    """Whether a driver of that NAME holds its lock in FOLDER. A dead one's file is removed."""
     try:
         handle = os.open(_file(folder, name), os.O_RDWR)
     except FileNotFoundError:

@@ -10,6 +10,7 @@ from msgspec import to_builtins
 from forkwood import wire
 from forkwood.domain import limits
 from forkwood.domain.act import Act, Effect, HeadMoved, SettingChanged
+from forkwood.domain.conversation import TitledBy
 from forkwood.domain.errors import Conflict, LimitExceeded, Misused
 from forkwood.domain.ids import Id
 from forkwood.domain.tree import Spot
@@ -58,7 +59,8 @@ class OpenAct:
         """Change a setting; its value before, both as JSON has them. No effect where it is so already."""
         before, value = conversations.setting(self.tx, self.conversation, key), to_builtins(value)
         if before != value:
-            conversations.write_setting(self.tx, self.conversation, key, value)
+            by: TitledBy = "user" if value else "rule"
+            conversations.write_setting(self.tx, self.conversation, key, value, titled_by=by)
             self.effects.append(SettingChanged(key=key, before=before, after=value))
         return before
 

@@ -72,7 +72,7 @@ class House:
         return self._engine
 
     async def open_model(self, name: str) -> Model:
-        """The model of that name: opened once, so that what it keeps running is kept. Raises as `registry.open_model`."""
+        """The model of that name, opened once: what it keeps running is kept. Raises as `registry.open_model`."""
         if name not in self._models:
             from forkwood.models import registry
 

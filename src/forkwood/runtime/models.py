@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,6 +24,8 @@ class Models(Verbs):
 
     def survey(self, *, remote: bool = False) -> tuple[tuple[ModelListed, ...], tuple[str, ...]]:
         """What can be reached now, and in words what could not."""
+        import asyncio
+
         from forkwood.models import registry
 
         found = asyncio.run(registry.survey(self.house.settings, self.house.environ, remote=remote))
@@ -50,14 +51,15 @@ class Models(Verbs):
 
     def models_key(self, provider: str, value: str) -> str:
         """Keep a key for a provider, away from every setting and log; the reference under which it is found."""
-        from forkwood.models import catalog, keys
+        from forkwood import config
+        from forkwood.models import catalog
 
         if provider not in catalog.providers(self.house.settings.providers):
             known = ", ".join(sorted(catalog.providers(self.house.settings.providers)))
             raise Misused(f"no provider is called '{provider}'", hint=f"providers: {known}", provider=provider)
         if not value.strip():
             raise Misused("the key is empty", hint="type or pipe the provider's key")
-        return keys.keep(Path(self.house.settings.home), provider, value.strip())
+        return config.keep_key(Path(self.house.settings.home), provider, value.strip())
 
     def models_pull(self, progress: Callable[[int, int], None]) -> Pulled:
         """Fetch the embedded model's weights into the home, checked; PROGRESS is told bytes done, of all."""

@@ -59,12 +59,6 @@ class Reading(Verbs):
             return nodes.versions(tx, naming.node_anywhere(tx, conversation, node))
 
     def labels(self, *, conversation: str | None = None) -> dict[str, Id]:
-        """The labels of a conversation, each with the node it names."""
-        with self.house.store.read() as tx:
-            named = conversations.labels(tx, naming.conversation(tx, conversation))
-            return {name: nodes.row(tx, seq).id for name, seq in named.items()}
-
-    def labels(self, *, conversation: str | None = None) -> dict[str, Id]:
         """The labels of a conversation and the messages they name."""
         with self.house.store.read() as tx:
             found = conversations.labels(tx, naming.conversation(tx, conversation))

@@ -205,7 +205,7 @@ def titled(act: OpenAct, text: str) -> None:
     """The first line becomes the title where there is none yet."""
     if not conversations.row(act.tx, act.conversation).title:
         title = first_line(text, TITLE_CHARACTERS)
-        conversations.write_setting(act.tx, act.conversation, "title", title)
+        conversations.write_setting(act.tx, act.conversation, "title", title, titled_by="rule")
         act.effects.append(SettingChanged(key="title", before="", after=title))
 
 

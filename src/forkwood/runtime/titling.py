@@ -25,7 +25,7 @@ _TOKENS_MAX = 64
 
 
 async def retitle(house: House, wanted: Sequence[Id]) -> None:
-    """Title the conversations of these runs anew where their titles were made by rule. A failure leaves them as they are."""
+    """Title the conversations of these runs anew where a rule made their titles. A failure leaves them as they are."""
     with house.store.read() as tx:
         here = {runs.details(tx, run).conversation: runs.row(tx, run) for run in wanted}
         due = {seq: run for seq, run in here.items() if conversations.row(tx, seq).titled_by == "rule"}

@@ -118,7 +118,10 @@ def _forget_titles(tx: Tx, what: Condemned) -> None:
     )
     tx.run(f"DELETE FROM label WHERE conversation IN {inside}", (whole,))
     for title in what.titles:
-        tx.run("UPDATE conversation SET title = '' WHERE titled_by <> 'user' AND instr(title, ?) > 0", (title,))
+        tx.run(
+            "UPDATE conversation SET title = '' WHERE title = ?1 OR titled_by <> 'user' AND instr(title, ?1) > 0",
+            (title,),
+        )
     seqs = wire.text(sorted(what.nodes))
     tx.run(
         f"""UPDATE conversation SET title = '' WHERE titled_by = 'model'
