@@ -80,7 +80,9 @@ def test_a_node_is_shown_with_its_place_and_digest() -> None:
 
 def test_a_history_says_who_made_each_version_through_which_door() -> None:
     web = Origin(by="user", via="web")
-    drawn = show_lists.draw_history([message(1, None, "old"), message(2, None, "new", revises=name(1), origin=web)], PEN)
+    drawn = show_lists.draw_history(
+        [message(1, None, "old"), message(2, None, "new", revises=name(1), origin=web)], PEN
+    )
     first, second = drawn.split("\n\n")
     assert first.startswith("version 1 of 2, ") and first.endswith("  old")
     assert "by user via web" in second and "replaces 00000001" in second
@@ -103,7 +105,9 @@ def test_hits_are_marked_inside_their_snippet() -> None:
 
 def test_the_trash_says_how_things_come_back() -> None:
     drawn = show_lists.draw_trash(
-        Trash(conversations=(conversation(1, "Old", hidden=True),), nodes=(message(3, 1, "gone", hidden=True),)), PEN, NOW
+        Trash(conversations=(conversation(1, "Old", hidden=True),), nodes=(message(3, 1, "gone", hidden=True),)),
+        PEN,
+        NOW,
     )
     assert drawn.split("\n") == [
         "conversation  00000001  Old  2 min ago",
@@ -154,6 +158,9 @@ def test_every_act_that_can_be_undone_has_words(kind: str) -> None:
 
 
 def test_profiles_say_what_they_set() -> None:
-    found = {"b": Profile(), "a": Profile(model="x:y", params=Parameters(temperature=0.5), tools_off=("t",), system="Be\nbrief")}
+    found = {
+        "b": Profile(),
+        "a": Profile(model="x:y", params=Parameters(temperature=0.5), tools_off=("t",), system="Be\nbrief"),
+    }
     assert show_lists.draw_profiles(found) == "a  x:y  temperature 0.5  without t  Be brief\nb  "
     assert "config.toml" in show_lists.draw_profiles({})

@@ -21,13 +21,19 @@ from forkwood.surfaces.cli.named import Name
 
 PROMPT = "> "
 GOES_ON = ". "
+MENU_LINES = 5
 SAID_MAX = 1_000
 
 
 def typed_lines(desk: Desk) -> Iterator[str]:
     """Each line or lines that a person enters, until Ctrl-D. Ctrl-C throws away what stands there."""
     asking: PromptSession[str] = PromptSession(
-        history=Said(desk), completer=Verbs(desk), key_bindings=_keys(), multiline=True, prompt_continuation=GOES_ON
+        history=Said(desk),
+        completer=Verbs(desk),
+        key_bindings=_keys(),
+        multiline=True,
+        prompt_continuation=GOES_ON,
+        reserve_space_for_menu=MENU_LINES,
     )
     while True:
         try:

@@ -16,7 +16,9 @@ Body: TypeAlias = Callable[..., int | None]
 Decorator: TypeAlias = Callable[[Any], Any]
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="Give JSON, and nothing else, on standard output.")
-_KEY = click.option("--key", type=WORDS, metavar="KEY", help="Given again with the same key, it is done once.")
+_KEY = click.option(
+    "--key", "given_key", type=WORDS, metavar="KEY", help="Given again with the same key, it is done once."
+)
 _CONVERSATION = click.option(
     "-c", "--conversation", type=CONVERSATION, metavar="CONV", help="Which conversation; else the current one."
 )
@@ -74,12 +76,14 @@ def verb_group(name: str) -> Callable[[Body], VerbGroup]:
 def _framed(body: Body, shared: Sequence[Decorator]) -> Any:
     """BODY as click calls it: with a Call made of the shared options. The body of a group gives way to its commands."""
 
-    def carried_out(*, as_json: bool, conversation: str | None = None, key: str | None = None, **words: Any) -> int:
+    def carried_out(
+        *, as_json: bool, conversation: str | None = None, given_key: str | None = None, **words: Any
+    ) -> int:
         ctx = click.get_current_context()
         if ctx.invoked_subcommand is not None:
             return 0
         above = ctx.parent.params.get("as_json", False) if ctx.parent else False
-        call = Call(ctx.ensure_object(Desk), conversation=conversation, key=key, as_json=as_json or above)
+        call = Call(ctx.ensure_object(Desk), conversation=conversation, key=given_key, as_json=as_json or above)
         return body(call, **words) or 0
 
     framed: Any = update_wrapper(carried_out, body)

@@ -1,0 +1,90 @@
+"""The table of commands: each has help, loads alone, and what is not built is absent."""
+
+from __future__ import annotations
+
+import click
+import pytest
+
+from forkwood import __version__
+from forkwood.surfaces.cli.app import COMMANDS, forkwood
+from tests.surfaces.cli.desks import run_cli, succeed
+
+LATER = (
+    "queue pending answer grants memory summarize project changes diff revert serve mcp import export backup restore"
+).split()
+LATER_OPTIONS = ("--queue", "--steer", "--revert")
+
+
+def command(name: str) -> click.Command:
+    found = forkwood.get_command(click.Context(forkwood), name)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_says_what_it_does(name: str) -> None:
+    shown = succeed(name, "--help")
+    assert shown.out.startswith(f"Usage: forkwood {name}")
+    assert "--json" in shown.out
+    assert command(name).name == name
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_what_is_not_built_is_absent(name: str) -> None:
+    assert run_cli(name).code == 2
+    assert name not in COMMANDS
+
+
+def test_no_option_pretends() -> None:
+    options = {opt for name in COMMANDS for param in command(name).params for opt in param.opts}
+    assert not options & set(LATER_OPTIONS)
+
+
+def test_what_changes_something_takes_a_key() -> None:
+    changing = set(
+        "new use set send edit retry switch label unlabel drop graft hide unhide fork undo redo purge cancel resume".split()
+    )
+    keyed = {name for name in COMMANDS if any("--key" in param.opts for param in command(name).params)}
+    assert keyed == changing
+
+
+def test_help_is_the_answer_where_nobody_sits_at_a_screen() -> None:
+    shown = succeed()
+    assert shown.out.startswith("Usage: forkwood")
+    for name in COMMANDS:
+        assert f"  {name} " in shown.out
+
+
+def test_the_version_is_the_packages() -> None:
+    from importlib.metadata import version
+
+    assert __version__ == version("forkwood")
+    assert succeed("--version").out == f"forkwood {__version__}\n"
+    assert succeed("--version", "--json").value == {"version": __version__}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    (
+        (("nonsense",), "No such command 'nonsense'"),
+        (("--nonsense",), "No such option '--nonsense'"),
+        (("path", "a", "b"), "Got unexpected extra argument (b)"),
+        (("send",), "Missing argument 'TEXT'"),
+        (("switch",), "Missing argument 'NODE'"),
+        (("send", "x", "--role", "tool"), "Invalid value for '--role'"),
+        (("log", "--after", "x"), "Invalid value for '--after'"),
+        (("completion", "powershell"), "Invalid value for"),
+        (("config", "set", "model"), "say either VALUE or --unset"),
+        (("send", "a\udcffb"), "it is not UTF-8 at byte 1"),
+        (("set", "title", "\udcff"), "it is not UTF-8 at byte 0"),
+    ),
+)
+def test_words_that_make_no_sense_are_usage_errors(arguments: tuple[str, ...], message: str) -> None:
+    told = run_cli(*arguments)
+    assert (told.code, told.out) == (2, "")
+    assert message in told.err
+    as_json = run_cli(*arguments, "--json")
+    assert (as_json.code, as_json.err) == (2, "")
+    assert message in as_json.value["error"]["message"]
+    assert as_json.value["error"]["kind"] == "usage"
+    assert as_json.value["error"]["hint"].endswith("--help")
