@@ -3,27 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
 from forkwood.domain.message import Via
 from forkwood.domain.settings import Settings
-from forkwood.runtime.accounting import Accounting
 from forkwood.runtime.house import House, wall_clock
-from forkwood.runtime.keeping import Keeping
-from forkwood.runtime.models import Models
-from forkwood.runtime.purging import Purging
-from forkwood.runtime.reading import Reading
-from forkwood.runtime.running import Running
-from forkwood.runtime.shaping import Shaping
-from forkwood.runtime.talking import Talking
-from forkwood.runtime.undoing import Undoing
-from forkwood.runtime.upkeep import Upkeep
 from forkwood.store.opening import open_store
 
-__all__ = ["Runtime"]
+__all__ = ["ROOMS", "Runtime"]
+
+ROOMS: dict[str, tuple[str, ...]] = {
+    "Talking": ("send", "edit", "retry"),
+    "Shaping": ("drop", "graft", "fork", "switch", "label", "unlabel", "hide", "unhide"),
+    "Keeping": ("new", "listed", "conversation", "use", "set", "trash", "profiles"),
+    "Undoing": ("undo", "redo"),
+    "Reading": ("path", "tree", "show", "branches", "history", "labels", "log", "search", "runs"),
+    "Running": ("drive", "resume", "cancel", "abandoned"),
+    "Accounting": ("why",),
+    "Purging": ("purge", "purge_preview"),
+    "Models": ("models", "survey", "answering", "models_use", "models_key", "models_pull"),
+    "Upkeep": ("stats", "config_get", "config_set"),
+}
+"""Each room and its verbs; a room is loaded when one of its verbs is first used, for start-up time is measured."""
+
+if TYPE_CHECKING:
+    from forkwood.runtime.accounting import Accounting
+    from forkwood.runtime.keeping import Keeping
+    from forkwood.runtime.models import Models
+    from forkwood.runtime.purging import Purging
+    from forkwood.runtime.reading import Reading
+    from forkwood.runtime.running import Running
+    from forkwood.runtime.shaping import Shaping
+    from forkwood.runtime.talking import Talking
+    from forkwood.runtime.undoing import Undoing
+    from forkwood.runtime.upkeep import Upkeep
+    from forkwood.store.verify import Report
+
+    class AllVerbs(Talking, Shaping, Keeping, Undoing, Reading, Running, Accounting, Purging, Models, Upkeep):
+        """What the type checker sees: every room at once."""
+
+else:
+
+    class AllVerbs:
+        """Verbs that are looked up in their rooms when they are first used."""
+
+        def __init__(self, house: House) -> None:
+            self.house = house
+
+        def __getattr__(self, verb: str) -> Any:
+            room = next((room for room, verbs in ROOMS.items() if verb in verbs), None)
+            if room is None:
+                raise AttributeError(f"Runtime has no verb '{verb}'", name=verb, obj=self)
+            loaded = getattr(import_module(f"forkwood.runtime.{room.lower()}"), room)(self.house)
+            for name in ROOMS[room]:
+                setattr(self, name, getattr(loaded, name))
+            return self.__dict__[verb]
 
 
-class Runtime(Talking, Shaping, Keeping, Undoing, Reading, Running, Accounting, Purging, Models, Upkeep):
+class Runtime(AllVerbs):
     """All verbs over one store, through one door. Use it in a `with` block: it closes what it opened."""
 
     @classmethod
@@ -31,6 +70,13 @@ class Runtime(Talking, Shaping, Keeping, Undoing, Reading, Running, Accounting, 
         """The runtime of the home that SETTINGS name. Raises StoreUnusable where its store cannot be used."""
         store = open_store(settings.home, now_ms=wall_clock())
         return cls(House(store, settings, environ, via))
+
+    @staticmethod
+    def doctor(settings: Settings, *, repair: bool = False) -> Report:
+        """Derive everything in the store of a home anew, and say what differs: see `upkeep.examine`."""
+        from forkwood.runtime.upkeep import examine
+
+        return examine(settings, repair=repair)
 
     def __enter__(self) -> Runtime:
         return self

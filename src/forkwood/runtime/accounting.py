@@ -14,7 +14,7 @@ from forkwood.domain.response import LeftOut, Why
 from forkwood.domain.run_event import Recipe, ReplyKept, RunEvent, TurnStarted
 from forkwood.domain.tree import Node, Spot, parse_place
 from forkwood.runtime import naming
-from forkwood.runtime.acts import Verbs
+from forkwood.runtime.verbs import Verbs
 from forkwood.store import log, manifests, marks, names, nodes, places
 from forkwood.store.db import Tx
 

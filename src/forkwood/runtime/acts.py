@@ -16,6 +16,7 @@ from forkwood.domain.ids import Id
 from forkwood.domain.tree import Spot
 from forkwood.runtime import naming
 from forkwood.runtime.house import House
+from forkwood.runtime.verbs import Verbs
 from forkwood.store import conversations, log, nodes, receipts, runs
 from forkwood.store.db import Tx
 
@@ -77,11 +78,8 @@ class OpenAct:
         )
 
 
-class Verbs:
-    """What the rooms of the Runtime share: the house, and the frame verbs are done in."""
-
-    def __init__(self, house: House) -> None:
-        self.house = house
+class Acting(Verbs):
+    """Verbs that change something, and the frame they are done in."""
 
     def _once(
         self, verb: str, arguments: dict[str, Any], shape: type[T], do: Callable[[Tx], T], *, key: str | None

@@ -14,12 +14,12 @@ from forkwood.domain.event import ConversationUsed
 from forkwood.domain.response import Affects, SettingChange, Trash
 from forkwood.domain.settings import Profile
 from forkwood.runtime import naming
-from forkwood.runtime.acts import OpenAct, Verbs
+from forkwood.runtime.acts import Acting, OpenAct
 from forkwood.store import conversations, log, nodes
 from forkwood.store.db import Tx
 
 
-class Keeping(Verbs):
+class Keeping(Acting):
     """new, listed, conversation, use, set, trash, profiles."""
 
     def new(

@@ -11,7 +11,7 @@ from forkwood.domain.errors import Misused
 from forkwood.domain.model import ModelListed
 from forkwood.domain.response import Answering, Pulled
 from forkwood.runtime import naming
-from forkwood.runtime.acts import Verbs
+from forkwood.runtime.verbs import Verbs
 from forkwood.store import conversations
 
 

@@ -15,7 +15,7 @@ from forkwood.domain.event import Purged
 from forkwood.domain.ids import Id, ending
 from forkwood.domain.response import Affects, PurgeReport
 from forkwood.runtime import acts, guard, naming
-from forkwood.runtime.acts import Verbs
+from forkwood.runtime.acts import Acting
 from forkwood.runtime.shaping import named_conversation
 from forkwood.store import conversations, leftovers, log, nodes, purge, reach, receipts, runs
 from forkwood.store.db import Tx
@@ -36,7 +36,7 @@ class Named(Struct, frozen=True, kw_only=True):
     kept: tuple[int, ...]
 
 
-class Purging(Verbs):
+class Purging(Acting):
     """purge."""
 
     def purge(

@@ -13,7 +13,7 @@ from forkwood.domain.response import Branch, NodeShown
 from forkwood.domain.run import Run
 from forkwood.domain.tree import Entry, Node, Spot
 from forkwood.runtime import naming
-from forkwood.runtime.acts import Verbs
+from forkwood.runtime.verbs import Verbs
 from forkwood.store import conversations, digests, log, nodes, places, runs, search
 from forkwood.store.db import Tx
 

@@ -12,13 +12,13 @@ from forkwood.domain.response import Started
 from forkwood.domain.run import ACTIVE, Run
 from forkwood.domain.watch import Result, Seen
 from forkwood.runtime import titling
-from forkwood.runtime.acts import OpenAct, Verbs, given_response
+from forkwood.runtime.acts import Acting, OpenAct, given_response
 from forkwood.runtime.talking import open_runs, out_of_trash, response
 from forkwood.store import names, nodes, places, receipts, runs
 from forkwood.store.db import Tx
 
 
-class Running(Verbs):
+class Running(Acting):
     """drive, resume, cancel, abandoned."""
 
     async def drive(self, wanted: Sequence[Id]) -> AsyncGenerator[Seen]:

@@ -23,13 +23,13 @@ from forkwood.domain.message import Origin
 from forkwood.domain.response import Affects, Moved, Touched
 from forkwood.domain.tree import ROOT, Spot, is_node_ending
 from forkwood.runtime import guard, naming
-from forkwood.runtime.acts import OpenAct, Verbs
+from forkwood.runtime.acts import Acting, OpenAct
 from forkwood.runtime.house import House
 from forkwood.store import conversations, grafts, marks, names, nodes, places, reach
 from forkwood.store.db import Tx
 
 
-class Shaping(Verbs):
+class Shaping(Acting):
     """drop, graft, fork, switch, label, unlabel, hide, unhide."""
 
     def drop(

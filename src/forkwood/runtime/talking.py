@@ -14,14 +14,14 @@ from forkwood.domain.response import Started
 from forkwood.domain.text import first_line
 from forkwood.domain.tree import Node, Spot
 from forkwood.runtime import attaching, naming
-from forkwood.runtime.acts import OpenAct, Verbs
+from forkwood.runtime.acts import Acting, OpenAct
 from forkwood.runtime.shaping import carry
 from forkwood.store import append, conversations, grafts, nodes, places, purge, runs
 
 TITLE_CHARACTERS = 60
 
 
-class Talking(Verbs):
+class Talking(Acting):
     """send, edit, retry."""
 
     def send(

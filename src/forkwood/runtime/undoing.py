@@ -21,11 +21,11 @@ from forkwood.domain.errors import Conflict
 from forkwood.domain.event import Event
 from forkwood.domain.ids import Id
 from forkwood.domain.tree import ROOT, Spot, parse_place
-from forkwood.runtime.acts import OpenAct, Verbs
+from forkwood.runtime.acts import Acting, OpenAct
 from forkwood.store import conversations, log, marks, names, places, runs
 
 
-class Undoing(Verbs):
+class Undoing(Acting):
     """undo, redo."""
 
     def undo(self, *, conversation: str | None = None, key: str | None = None) -> Event:

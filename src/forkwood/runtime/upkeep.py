@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
+from forkwood import config
 from forkwood.domain.errors import StoreUnusable
 from forkwood.domain.settings import Settings
-from forkwood.runtime.acts import Verbs
 from forkwood.runtime.house import wall_clock
+from forkwood.runtime.verbs import Verbs
 from forkwood.store import stats, verify
 from forkwood.store.db import Store
 from forkwood.store.opening import STORE_NAME, open_store
@@ -17,12 +19,22 @@ from forkwood.store.verify import Report
 
 
 class Upkeep(Verbs):
-    """stats."""
+    """stats, config_get, config_set."""
 
     def stats(self) -> stats.Stats:
         """Sizes and counts of the store."""
         with self.house.store.read() as tx:
             return stats.gather(tx, str(Path(self.house.settings.home) / STORE_NAME))
+
+    def config_get(self, key: str | None = None) -> Any:
+        """What holds for a dotted key of the configuration; without a key, everything. Raises NotFound."""
+        return config.config_get(self.house.settings, key)
+
+    def config_set(self, key: str, value: str | None) -> Any:
+        """Write a value (None: take the line out) into config.toml; what holds then. Raises Misused."""
+        now = config.config_set(Path(self.house.settings.home), key, value)
+        self.house.settings = now
+        return config.config_get(now, None) if value is None else config.config_get(now, key)
 
 
 def examine(settings: Settings, *, repair: bool = False) -> Report:
