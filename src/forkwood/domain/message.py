@@ -80,7 +80,7 @@ class Message(Struct, frozen=True, kw_only=True):
 
 
 class Origin(Struct, frozen=True, gc=False):
-    """Who made a node, through which door; for a reply also its run and model. One is made per entry of every path read."""
+    """Who made a node, through which door; for a reply also its run and model. Made once per entry of a path."""
 
     by: By
     via: Via

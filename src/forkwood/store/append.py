@@ -43,8 +43,11 @@ _FIRST_TAKEN = """SELECT EXISTS (SELECT 1 FROM node WHERE conversation = ? AND a
 
 
 class Content(Struct, frozen=True, kw_only=True):
-    """What a row says: a message's role and parts, or a graft's source and the first message it carries."""
+    """What a row says: a message's role and parts, or a graft's source and first message; who said it, and when."""
 
+    id: Id
+    origin: Origin
+    now_ms: int
     role: Role | None = None
     parts: str | None = None
     source: Spot = ROOT
@@ -83,8 +86,16 @@ def add_message(
     a place without its node, LimitExceeded for too many or too large parts and too long a path.
     """
     _check_parts(role, parts)
-    content = Content(role=role, parts=wire.text(parts), revises=revises, partial=partial)
-    seq = insert(tx, id, conversation, walk.behind_results(tx, at), content, origin, now_ms)
+    content = Content(
+        id=id,
+        origin=origin,
+        now_ms=now_ms,
+        role=role,
+        parts=wire.text(parts),
+        revises=revises,
+        partial=partial,
+    )
+    seq = insert(tx, conversation, walk.behind_results(tx, at), content)
     _index(tx, seq, parts)
     return seq
 
@@ -107,13 +118,13 @@ def add_results(tx: Tx, *, id: Id, at: Spot, parts: tuple[ToolResult, ...], orig
     if tx.value("SELECT 1 FROM node WHERE at_node = ? AND at_cut = 0 AND role = 'tool'", (at.node,)):
         raise Refused("the calls of this reply have their results already", hint="forkwood show NODE")
     _check_size(parts)
-    content = Content(role="tool", parts=wire.text(parts))
-    seq = insert(tx, id, reply[0], at, content, origin, now_ms)
+    content = Content(id=id, origin=origin, now_ms=now_ms, role="tool", parts=wire.text(parts))
+    seq = insert(tx, reply[0], at, content)
     _index(tx, seq, parts)
     return seq
 
 
-def insert(tx: Tx, id: Id, conversation: int, at: Spot, content: Content, origin: Origin, now_ms: int) -> int:
+def insert(tx: Tx, conversation: int, at: Spot, content: Content) -> int:
     """The one INSERT of the tree. Raises as `add_message` does for its place."""
     above = pointers(tx, conversation, at)
     length = above.size + content.own
@@ -125,17 +136,18 @@ def insert(tx: Tx, id: Id, conversation: int, at: Spot, content: Content, origin
             got=length,
             hint="go on in a new conversation, or from an earlier message with --at",
         )
+    source = _pair(content.source) if content.source.node else (None, None)
+    origin = content.origin
     seq = tx.insert(
         _INSERT,
         (
-            bytes.fromhex(id), conversation, *_pair(at), content.role, content.parts,
-            *((content.source.node, content.source.cut) if content.source.node else (None, None)),
-            content.first, content.own, length, above.hops + 1, above.beside, *_pair(above.jump), *_pair(above.graft),
+            bytes.fromhex(content.id), conversation, *_pair(at), content.role, content.parts, *source, content.first,
+            content.own, length, above.hops + 1, above.beside, *_pair(above.jump), *_pair(above.graft),
             origin.by, origin.via, bytes.fromhex(origin.run) if origin.run else None, origin.model,
-            content.revises or None, content.partial, now_ms,
+            content.revises or None, content.partial, content.now_ms,
         ),
     )  # fmt: skip
-    tx.run("UPDATE conversation SET updated_ms = max(updated_ms, ?) WHERE seq = ?", (now_ms, conversation))
+    tx.run("UPDATE conversation SET updated_ms = max(updated_ms, ?) WHERE seq = ?", (content.now_ms, conversation))
     return seq
 
 
@@ -146,7 +158,7 @@ def pointers(tx: Tx, conversation: int, at: Spot) -> Pointers:
     row = tx.one(_PARENT, (at.node,))
     if row is None:
         raise NotFound(f"there is no node #{at.node}", hint="forkwood tree lists the nodes of a conversation")
-    home, own, length, is_graft, hops, jump_node, jump_cut, graft_node, graft_cut, *further = row
+    home, own, length, is_graft, hops, jump_node, _, graft_node, graft_cut, *further = row
     if home != conversation:
         raise Refused(
             f"node #{at.node} belongs to another conversation: a message hangs at one of its own",

@@ -161,7 +161,7 @@ def forked_settings(tx: Tx, seq: int) -> ConversationSettings:
 
 
 def write_setting(tx: Tx, seq: int, key: str, value: Any, *, titled_by: TitledBy = "user") -> None:
-    """Change a setting. TITLED_BY is written with a title alone: a person's title is never replaced by a rule or model."""
+    """Change a setting. TITLED_BY is written with a title: one that a person gave is never replaced by another."""
     assert key in SETTING_KEYS, key
     stored = wire.text(value) if key in _AS_JSON else value
     tx.run(f"UPDATE conversation SET {key} = ? WHERE seq = ?", (stored, seq))
@@ -173,9 +173,7 @@ def current(tx: Tx) -> int | None:
     """The conversation that commands mean when they name none, in the trash or not; None where there is none."""
     return cast(
         "int | None",
-        tx.value(
-            "SELECT c.seq FROM current JOIN conversation c ON c.seq = current.conversation WHERE c.purged = 0"
-        ),
+        tx.value("SELECT c.seq FROM current JOIN conversation c ON c.seq = current.conversation WHERE c.purged = 0"),
     )
 
 

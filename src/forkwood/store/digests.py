@@ -1,4 +1,4 @@
-"""Digests of paths, computed when first asked for and kept as an index: each starts from the nearest one known above it."""
+"""Digests of paths, computed when first asked for and kept as an index: each starts from the nearest known above it."""
 
 from __future__ import annotations
 

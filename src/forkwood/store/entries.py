@@ -30,7 +30,9 @@ _HERE = f"{_BROUGHT}node c LEFT JOIN node f ON f.seq = c.first WHERE c.at_node =
 _AT_ALL = f"""{_BROUGHT}json_each(?) place CROSS JOIN node c ON c.at_node = place.value
   LEFT JOIN node f ON f.seq = c.first"""
 
-_NOTICES = "SELECT node, seq, payload FROM event WHERE kind = 'notice.given' AND node BETWEEN ? AND ? ORDER BY node, seq"
+_NOTICES = (
+    "SELECT node, seq, payload FROM event WHERE kind = 'notice.given' AND node BETWEEN ? AND ? ORDER BY node, seq"
+)
 _notice = msgspec.json.Decoder(NoticeGiven).decode
 
 
@@ -41,10 +43,10 @@ def entries(tx: Tx, spot: Spot, *, hidden: bool = False) -> list[Entry]:
     path = _Path(tx, spot)
     crowd = path.crowd()
     others = [node for brought in crowd.values() for _, node in brought]
-    unseen = marks.unseen(tx, [(node.seq, node.role) for node in path.found], others=others)
+    unseen = marks.unseen(tx, path.seqs, (node.role for node in path.found), others=others)
     for index in [index for index, node in enumerate(path.found) if node.seq in unseen] if unseen else ():
         path.found[index] = msgspec.structs.replace(path.found[index], hidden=True)
-    made = list(map(Entry, path.found, path.grafts, path.ats, path.siblings(crowd, unseen), _notices(tx, path.found)))
+    made = list(map(Entry, path.found, path.grafts, path.ats, path.siblings(crowd, unseen), _notices(tx, path.seqs)))
     return made if hidden or not unseen else [entry for entry in made if not entry.node.hidden]
 
 
@@ -79,34 +81,33 @@ class _Path:
         """Of each message that hangs on the path itself: its index."""
         self._ends: str | None = None
         self.found: list[Node] = []
+        self.seqs: list[int] = []
         self.grafts: list[Id | None] = []
         self.ats: list[str | None] = []
-        for graft, rows in walk.stretches(tx, spot, walk.size(tx, spot), _HANGING, _CARRIED):
-            if graft is None:
-                self._hanging(rows)
+        for stretch in walk.stretches(tx, spot, walk.size(tx, spot), _HANGING, _CARRIED):
+            if stretch.graft is None:
+                self._hanging(stretch.rows)
             else:
-                self._carried(graft, rows)
+                self._carried(stretch.graft, stretch.left, stretch.rows)
 
     def _hanging(self, rows: Sequence[walk.Row]) -> None:
-        ids = [row[1].hex() for row in rows]
-        ats = [self._ends, *ids[:-1]]
+        found = self._names.hanging(rows, self._conversation, self._ends, len(self.found) + 1)
         seqs = [row[0] for row in rows]
-        self._names.known.update(zip(seqs, ids, strict=True))
-        self._hang.update(zip(seqs, count(len(self.found))))
-        self.found += self._names.hanging(rows, self._conversation, ats, len(self.found) + 1)
+        self.seqs += seqs
+        self._hang.update(zip(seqs, count(len(self.found)), strict=False))
+        self.found += found
         self.grafts += repeat(None, len(rows))
-        self.ats += ats
-        self._ends = ids[-1]
+        self.ats += [node.at for node in found]
+        self._ends = found[-1].id
 
-    def _carried(self, graft: walk.Row, rows: Sequence[walk.Row]) -> None:
-        seq, leave = graft[0], graft[3]
-        name = self._names.known[seq] = graft[1].hex()
-        self._names.known.update((row[0], row[1].hex()) for row in rows)
+    def _carried(self, graft: walk.Graft, left: int, rows: Sequence[walk.Row]) -> None:
+        name = self._names.known[graft.node] = graft.id.hex()
+        self.seqs += [row[0] for row in rows]
         self.found += self._names.carried(rows)
         self.grafts += repeat(name, len(rows))
-        self.ats += [self._ends, *(f"{name}~{cut}" for cut in range(leave + len(rows) - 1, leave, -1))]
-        self._ends = f"{name}~{leave}" if leave else name
-        self._left[seq] = len(self.found), leave
+        self.ats += [self._ends, *(f"{name}~{cut}" for cut in range(left + len(rows) - 1, left, -1))]
+        self._ends = f"{name}~{left}" if left else name
+        self._left[graft.node] = len(self.found), left
 
     def crowd(self) -> dict[int, list[Brought]]:
         """Everything that hangs where more than one thing can stand, by the index of the entry that stands there."""
@@ -151,9 +152,8 @@ def _by_age(brought: list[Brought]) -> list[int]:
     return list(dict.fromkeys(node for _, node in sorted(brought)))
 
 
-def _notices(tx: Tx, found: Sequence[Node]) -> Iterable[tuple[Notice, ...]]:
-    """The notices of each node, in the order of FOUND."""
-    seqs = [node.seq for node in found]
+def _notices(tx: Tx, seqs: Sequence[int]) -> Iterable[tuple[Notice, ...]]:
+    """The notices of each node, in the order of SEQS."""
     given: dict[int, tuple[Notice, ...]] = {}
     for node, seq, payload in tx.rows(_NOTICES, (min(seqs), max(seqs))):
         notice = _notice(payload)

@@ -36,8 +36,9 @@ def add_graft(
     """Append one graft of the last COUNT entries at SOURCE; its seq, and True. An equal one that hangs there already is
     given back with False.
 
-    A source that ends between a reply and its results takes the results along. Raises Refused for a graft of nothing, of
-    results without their reply, or of a message that stands on the path already (named in the facts); LimitExceeded.
+    A source that ends between a reply and its results takes the results along. Raises Refused for a graft of nothing,
+    of results without their reply, or of a message that stands on the path already (named in the facts), and
+    LimitExceeded for too long a path.
     """
     source, count = _whole_groups(tx, source, count)
     if not 1 <= count <= walk.size(tx, source):
@@ -52,8 +53,8 @@ def add_graft(
     if equal is not None:
         return equal, False
     _refuse_twice(tx, at, source, count)
-    content = append.Content(source=straight, first=first, own=count)
-    return append.insert(tx, id, conversation, at, content, origin, now_ms), True
+    content = append.Content(id=id, origin=origin, now_ms=now_ms, source=straight, first=first, own=count)
+    return append.insert(tx, conversation, at, content), True
 
 
 def carriers(tx: Tx, node: int) -> list[tuple[int, int]]:

@@ -1,9 +1,8 @@
-"""Marks: which nodes are hidden, now or as of a log number: a filter beside the tree, which no place or digest knows."""
+"""Marks: which nodes are hidden, now or as of a log number: a filter beside the tree, that no digest knows of."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import chain, pairwise
 
 from forkwood.domain.message import Role
 from forkwood.store.db import Tx
@@ -39,17 +38,17 @@ def hidden_now(tx: Tx, nodes: Sequence[int]) -> set[int]:
 
 
 def unseen(
-    tx: Tx, path: Sequence[tuple[int, Role | None]], log: int | None = None, others: Sequence[int] = ()
+    tx: Tx, path: Sequence[int], roles: Iterable[Role | None], log: int | None = None, others: Sequence[int] = ()
 ) -> set[int]:
-    """Which messages of a path, as (node, role) from its beginning, and which OTHERS are hidden, as of LOG (None: now):
-    those with a mark, and results right behind a reply that has one."""
+    """Which messages of a PATH, given from its beginning on with their ROLES, and which OTHERS are hidden, as of LOG
+    (None: now): those with a mark, and results right behind a reply that has one."""
     if not path:
         return set()
-    seqs = [node for node, _ in path]
-    low, high = min(chain(seqs, others)), max(chain(seqs, others))
+    low, high = min(*path, *others, path[0]), max(*path, *others, path[0])
     found = hidden_between(tx, low, high) if log is None else hidden_at(tx, log, low, high)
     if found:
-        found |= {node for (reply, _), (node, role) in pairwise(path) if role == "tool" and reply in found}
+        after = zip(path, path[1:], list(roles)[1:], strict=False)
+        found |= {node for reply, node, role in after if role == "tool" and reply in found}
     return found
 
 

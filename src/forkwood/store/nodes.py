@@ -1,4 +1,4 @@
-"""Nodes: one by one, in lists, by conversation; their versions, tool groups and leaves. Appending is in `append`, `grafts`."""
+"""Nodes: one by one, in lists, by conversation; their versions, groups and leaves. `append` and `grafts` add them."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ __all__ = [
     "leaves", "newest_leaf", "of_conversation", "place_text", "row", "rows", "spot_text", "versions",
 ]  # fmt: skip
 
-HANGING = ", n.by, n.via, n.run, n.model, n.revises, n.partial, n.created_ms"
-"""Columns of a node that is met where it hangs, after the four every row begins with: the path tells the rest."""
+HANGING = "n.seq, n.id, n.role, n.parts, n.by, n.via, n.run, n.model, n.revises, n.partial, n.created_ms"
+"""Columns of a node that is met where it hangs: the path tells the rest."""
 CARRIED = f"{HANGING}, n.conversation, n.length, n.at_node, n.at_cut"
 """Columns of a node that is met anywhere else."""
-_ROW = f"SELECT n.seq, n.id, n.role, n.parts{CARRIED}, n.source_node, n.source_cut, n.own FROM node n"
+_ROW = f"SELECT {CARRIED}, n.source_node, n.source_cut, n.own FROM node n"
 
 _VERSIONS = """WITH RECURSIVE back (seq) AS (
   VALUES (?) UNION ALL SELECT n.revises FROM back JOIN node n ON n.seq = back.seq WHERE n.revises IS NOT NULL
@@ -181,10 +181,14 @@ class Names:
             return None
         return f"{self.id(node)}~{cut}" if cut else self.id(node)
 
-    def hanging(self, rows: Sequence[walk.Row], conversation: int, ats: Sequence[str | None], length: int) -> list[Node]:
-        """The messages of rows read with HANGING, one below the other in CONVERSATION; the first has that LENGTH."""
+    def hanging(self, rows: Sequence[walk.Row], conversation: int, at: str | None, length: int) -> list[Node]:
+        """The messages of rows read with HANGING, one below the other: the first at AT, with that LENGTH."""
+        columns = list(zip(*rows, strict=True))
+        ids = [blob.hex() for blob in columns[1]]
         lengths = range(length, length + len(rows))
-        return self._made(list(zip(*rows, strict=True)), repeat(self._conversation(conversation)), ats, lengths)
+        return self._made(
+            columns, ids, conversations=repeat(self._conversation(conversation)), ats=[at, *ids[:-1]], lengths=lengths
+        )
 
     def carried(self, rows: Sequence[walk.Row], hidden: Container[int] = ()) -> list[Node]:
         """The messages of rows read with CARRIED; those of them that are HIDDEN flagged."""
@@ -193,7 +197,11 @@ class Names:
         *columns, conversations, lengths, at_nodes, at_cuts = zip(*rows, strict=True)
         ats = map(self.place, at_nodes, at_cuts)
         flags = [seq in hidden for seq in columns[0]] if hidden else None
-        return self._made(columns, map(self._conversation, conversations), ats, lengths, flags)
+        ids = [blob.hex() for blob in columns[1]]
+        self.known.update(zip(columns[0], ids, strict=True))
+        return self._made(
+            columns, ids, conversations=map(self._conversation, conversations), ats=ats, lengths=lengths, hidden=flags
+        )
 
     def graft(self, found: walk.Row) -> Node:
         """The node of a graft's whole row."""
@@ -223,17 +231,19 @@ class Names:
     def _made(
         self,
         columns: Sequence[Sequence[Any]],
+        ids: list[Id],
+        *,
         conversations: Iterable[Id],
         ats: Iterable[str | None],
         lengths: Iterable[int],
         hidden: Iterable[bool] | None = None,
     ) -> list[Node]:
-        seqs, blobs, roles, raw, bys, vias, runs, models, revised, partials, created = columns
+        seqs, _, roles, raw, bys, vias, runs, models, revised, partials, created = columns
         parts = list(map(parts_of, raw))
         return list(
             map(
                 Node,
-                [blob.hex() for blob in blobs],
+                ids,
                 seqs,
                 conversations,
                 ats,
@@ -245,7 +255,7 @@ class Names:
                 repeat(None),
                 map(Origin, bys, vias, [run and run.hex() for run in runs], models),
                 [seq and self.id(seq) for seq in revised],
-                hidden or repeat(False),
+                hidden or repeat(False),  # noqa: FBT003  (a column)
                 [reason is not None for reason in partials],
                 partials,
                 [not said for said in parts],

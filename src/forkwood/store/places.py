@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from forkwood.domain.errors import Misused
-from forkwood.domain.message import Role
 from forkwood.domain.prompt import Said
 from forkwood.domain.tree import Spot
 from forkwood.store import marks, nodes, walk
@@ -15,9 +16,8 @@ __all__ = [
     "Step", "canonical", "checked", "entries", "last", "prefix", "said", "siblings", "size", "standing", "steps",
 ]  # fmt: skip
 
-_GRAFT = "SELECT length, ifnull(graft_node, 0), ifnull(graft_cut, 0) FROM node WHERE seq = ?"
-
 _parts = nodes.parts_of
+_its_parts = attrgetter("parts")
 
 
 def checked(tx: Tx, node: int, cut: int) -> Spot:
@@ -32,7 +32,7 @@ def checked(tx: Tx, node: int, cut: int) -> Spot:
 
 
 def standing(tx: Tx, spot: Spot, node: int) -> tuple[Spot, Spot] | None:
-    """The places before and after a message where it stands on the path at SPOT, or None: found without reading the path."""
+    """The places before and after a message on the path at SPOT, or None: found without reading the path."""
     row = tx.one("SELECT length, source_node FROM node WHERE seq = ?", (node,))
     if row is None or row[1] is not None:
         return None
@@ -42,13 +42,15 @@ def standing(tx: Tx, spot: Spot, node: int) -> tuple[Spot, Spot] | None:
 
 def said(tx: Tx, spot: Spot, *, log: int | None = None) -> list[Said]:
     """What the path at a place says, oldest first: no husks, no hidden messages (as of log number LOG; None: now)."""
-    met: list[tuple[int, Role]] = []
     found: list[Said] = []
-    for _, rows in walk.stretches(tx, spot, size(tx, spot)):
-        found += [Said(blob.hex(), role, _parts(parts)) for _, blob, role, parts in rows]
-        met += [(row[0], row[2]) for row in rows]
-    unseen = marks.unseen(tx, met, log)
-    return [one for one, (seq, _) in zip(found, met, strict=True) if one.parts and seq not in unseen]
+    seqs: list[int] = []
+    for stretch in walk.stretches(tx, spot, size(tx, spot)):
+        found += [Said(blob.hex(), role, _parts(parts)) for _, blob, role, parts in stretch.rows]
+        seqs += [row[0] for row in stretch.rows]
+    unseen = marks.unseen(tx, seqs, [one.role for one in found], log)
+    if not unseen and all(map(_its_parts, found)):
+        return found
+    return [one for one, seq in zip(found, seqs, strict=True) if one.parts and seq not in unseen]
 
 
 def _position(tx: Tx, spot: Spot, node: int, length: int) -> int | None:
@@ -58,32 +60,13 @@ def _position(tx: Tx, spot: Spot, node: int, length: int) -> int | None:
     """
     work = [(spot, size(tx, spot), 0, 0)]
     while work:
-        spot, whole, floor, shift = work.pop()
-        if floor < length <= whole and prefix(tx, spot, length) == Spot(node):
+        end, whole, floor, shift = work.pop()
+        if floor < length <= whole and prefix(tx, end, length) == Spot(node):
             return length + shift
-        work += _sources(tx, spot, floor, shift)
+        while (met := walk.last_graft(tx, end)) and met.upto > floor:
+            begin = max(met.begin, floor)
+            work.append(
+                (met.source, met.source_size, met.source_size - (met.upto - begin), shift + met.upto - met.source_size)
+            )
+            end = met.hangs
     return None
-
-
-def _sources(tx: Tx, spot: Spot, floor: int, shift: int) -> list[tuple[Spot, int, int, int]]:
-    """What the grafts of a path carry into it after its first FLOOR entries: (place, size, floor, shift) on paths of their own."""
-    found = []
-    graft, leave = _graft_at(tx, spot)
-    while graft:
-        row = tx.one(_GRAFT, (graft,))
-        assert row is not None
-        length, next_graft, next_leave = row
-        if length - leave <= floor:
-            break
-        piece = walk.inside(tx, graft, leave, floor)
-        found.append((piece.spot, piece.size, piece.size - piece.count, shift + length - leave - piece.size))
-        graft, leave = next_graft, next_leave
-    return found
-
-
-def _graft_at(tx: Tx, spot: Spot) -> tuple[int, int]:
-    """The last graft on the way to a place, and how many of its entries are left out there; (0, 0) without one."""
-    row = tx.one("SELECT source_node, graft_node, graft_cut FROM node WHERE seq = ?", (spot.node,))
-    if row is None:
-        return 0, 0
-    return (spot.node, spot.cut) if row[0] is not None else (row[1] or 0, row[2] or 0)

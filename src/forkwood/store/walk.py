@@ -1,7 +1,7 @@
-"""Walking up from a place: how a path is read with its grafts expanded, and how a place on it is found without reading it.
+"""Walking up from a place: how a path is read with its grafts expanded, and a place on it found without reading it.
 
-Every path is read newest first along the nodes that hang below each other; where that meets a graft, what the graft
-carries is read the same way. Nothing here calls itself: nesting is worked off from a list.
+A path is first cut where its grafts begin and end, without reading it: each node knows the nearest graft above it. What
+is left are runs of messages that hang below each other. Nothing here calls itself: nesting is worked off from a list.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from forkwood.domain.tree import ROOT, Spot
 from forkwood.store.db import Tx
 
 Row: TypeAlias = tuple[Any, ...]
-"""A node met on the way up: seq, id, role (None: a graft), JSON of its parts (of a graft: where the path leaves it) …"""
+"""A message met on the way up, with the columns that were asked for, its seq first."""
 
 CHUNK = 1_024
 """How many entries of a path are read at a time."""
@@ -40,8 +40,11 @@ _ROOTED = """WITH RECURSIVE up (seq) AS (
 
 _SIZED = "SELECT length FROM node WHERE seq = ?"
 
-_INSIDE = """SELECT g.source_node, g.source_cut, g.own, g.length, s.length - g.source_cut
-  FROM node g JOIN node s ON s.seq = g.source_node WHERE g.seq = ?"""
+# The last graft on the way to a place: where its part of the path begins and ends, where it hangs, what it carries.
+_GRAFT = """SELECT g.seq, g.id, iif(n.source_node IS NULL, n.graft_cut, :cut) leave, g.length, g.own,
+    ifnull(g.at_node, 0), g.at_cut, g.source_node, g.source_cut, s.length, s.own
+  FROM node n JOIN node g ON g.seq = iif(n.source_node IS NULL, n.graft_node, n.seq)
+  JOIN node s ON s.seq = g.source_node WHERE n.seq = :node"""
 
 # The results that follow a place: a tool node, or a graft that begins with one (of a reply that was edited).
 _RESULTS = """SELECT c.seq, c.own - 1 FROM node p CROSS JOIN node c ON c.at_node = p.seq AND c.at_cut = 0
@@ -50,24 +53,23 @@ _RESULTS = """SELECT c.seq, c.own - 1 FROM node p CROSS JOIN node c ON c.at_node
   ORDER BY c.seq LIMIT 1"""
 
 
-def reading(columns: str = "", id_and_parts: str = "n.id, n.role, ifnull(n.parts, up.leave)") -> str:
-    """The query that reads a path upwards, with COLUMNS of node n after the four that every row begins with.
+def reading(columns: str) -> str:
+    """The query that reads COLUMNS of node n up a path on which no graft is met, newest first.
 
-    Its arguments: the node and cut of the place, and how many entries at the path's beginning are not wanted.
+    Its arguments: the node the path ends with, and how many entries at the path's beginning are not wanted.
     """
-    return f"""WITH RECURSIVE up (seq, leave) AS (
-      VALUES (?, ?) UNION ALL
-      SELECT n.at_node, n.at_cut FROM up CROSS JOIN node n ON n.seq = up.seq WHERE n.length - n.own > ?
-    ) SELECT n.seq, {id_and_parts}{columns} FROM up CROSS JOIN node n ON n.seq = up.seq"""
+    return f"""WITH RECURSIVE up (seq) AS (
+      VALUES (?) UNION ALL SELECT n.at_node FROM up CROSS JOIN node n ON n.seq = up.seq WHERE n.length > ?
+    ) SELECT {columns} FROM up CROSS JOIN node n ON n.seq = up.seq"""
 
 
-LIGHT = reading()
-BARE = reading(id_and_parts="NULL, n.role, up.leave")
-"""Only which nodes, nothing of what they say."""
+LIGHT = reading("n.seq, n.id, n.role, n.parts")
+BARE = reading("n.seq")
+"""Only which messages, nothing of what they say."""
 
 
 class Step(Struct, frozen=True, gc=False):
-    """An entry of a path, light: its node, the JSON of its parts, the graft it came through (0: none), the places around it."""
+    """An entry, light: its node, the JSON of its parts, the graft it came through (0: none), the places around it."""
 
     node: int
     id: bytes
@@ -83,23 +85,58 @@ class Step(Struct, frozen=True, gc=False):
         return self.parts == EMPTY_PARTS
 
 
+class Graft(Struct, frozen=True, gc=False):
+    """A graft as met on a path."""
+
+    node: int
+    id: bytes
+
+
+class Stretch(Struct, frozen=True, gc=False):
+    """Messages of a path that stand together, oldest first: they hang on the path itself, or came through one GRAFT of
+    it, which has LEFT more entries after them."""
+
+    graft: Graft | None
+    left: int
+    rows: list[Row]
+
+
 class Piece(Struct, frozen=True, gc=False):
-    """The last COUNT entries of the path at a place that has SIZE."""
+    """What is still to be read: the last COUNT entries of the path at a place that has SIZE; GRAFT, LEFT as above."""
 
     spot: Spot
     size: int
     count: int
+    graft: Graft | None = None
+    left: int = 0
+
+
+class Run(Piece, frozen=True, gc=False):
+    """A piece on which no graft is met."""
+
+
+class Carried(Struct, frozen=True, gc=False):
+    """What the last graft on the way to a place brings: entries BEGIN to UPTO of that path; SOURCE, a place that has
+    SOURCE_SIZE, where they are found; and the place HANGS where the path goes on upwards."""
+
+    graft: Graft
+    leave: int
+    begin: int
+    upto: int
+    hangs: Spot
+    source: Spot
+    source_size: int
 
 
 def size(tx: Tx, spot: Spot) -> int:
     """How many entries the path at a place has."""
     if spot.node == 0:
         return 0
-    return _known(tx.value("SELECT length FROM node WHERE seq = ?", (spot.node,)), spot) - spot.cut
+    return int(_known(tx.value(_SIZED, (spot.node,)), spot)) - spot.cut
 
 
 def prefix(tx: Tx, spot: Spot, entries: int) -> Spot:
-    """The place on the way to SPOT whose path has that many ENTRIES, in its one spelling: a logarithmic number of looks."""
+    """The place on the way to SPOT whose path has that many ENTRIES, in its one spelling: in logarithmic time."""
     if entries <= 0 or spot.node == 0:
         return ROOT
     return Spot(*_known(tx.one(_PREFIX, {"node": spot.node, "cut": spot.cut, "size": entries}), spot))
@@ -148,42 +185,74 @@ def reaches_root(tx: Tx, spot: Spot) -> bool:
 def messages(tx: Tx, spot: Spot, count: int | None = None, query: str = LIGHT) -> list[Row]:
     """The rows of the last COUNT messages of a path (None: all), oldest first, grafts expanded."""
     wanted = size(tx, spot) if count is None else count
-    return [row for _, rows in stretches(tx, spot, wanted, query) for row in rows]
+    return [row for stretch in stretches(tx, spot, wanted, query) for row in stretch.rows]
 
 
-def stretches(
-    tx: Tx, spot: Spot, count: int, query: str = LIGHT, carried: str | None = None
-) -> Iterator[tuple[Row | None, list[Row]]]:
-    """The last COUNT entries, oldest first, by what brought them: (None, rows of messages that hang on the path itself)
-    or (row of a graft, rows of messages it carries, read by the query CARRIED where that differs).
+def stretches(tx: Tx, spot: Spot, count: int, query: str = LIGHT, carried: str | None = None) -> Iterator[Stretch]:
+    """The last COUNT entries, oldest first. What grafts carry is read by the query CARRIED, where that differs.
 
     No stretch is longer than CHUNK: rows that are used up before the next are read stay near the processor.
     """
-    whole = size(tx, spot)
-    ends = range(whole - (count - 1) // CHUNK * CHUNK, whole + 1, CHUNK) if count else ()
-    done = whole - count
-    for end in ends:
-        at = spot if end == whole else prefix(tx, spot, end)
-        yield from _stretches(tx, Piece(at, end, end - done), query, carried or query)
-        done = end
+    work: list[Piece] = [Piece(spot, size(tx, spot), count)]
+    while work:
+        piece = work.pop()
+        if isinstance(piece, Run):
+            rows = tx.rows(
+                query if piece.graft is None else carried or query, (piece.spot.node, piece.size - piece.count + 1)
+            )
+            if len(rows) != piece.count:
+                raise _broken(piece.spot)
+            rows.reverse()
+            yield Stretch(piece.graft, piece.left, rows)
+        else:
+            work += _parted(tx, piece)
 
 
-def _stretches(tx: Tx, piece: Piece, query: str, carried: str) -> Iterator[tuple[Row | None, list[Row]]]:
-    floor, got = piece.size - piece.count, 0
-    plain: list[Row] = []
-    for row in reversed(tx.rows(query, (piece.spot.node, piece.spot.cut, floor))):
-        if row[2] is not None:
-            plain.append(row)
-            continue
-        if plain:
-            yield None, plain
-        rows = _expanded(tx, carried, inside(tx, row[0], row[3], floor))
-        yield row, rows
-        got += len(plain) + len(rows)
-        plain = []
-    if plain:
-        yield None, plain
-    _whole(got + len(plain), piece.count, piece.spot)
+def _parted(tx: Tx, piece: Piece) -> Iterator[Piece]:
+    """PIECE cut where grafts begin and end, newest first."""
+    floor, spot, end, left = piece.size - piece.count, piece.spot, piece.size, piece.left
+    while end > floor:
+        met = last_graft(tx, spot)
+        edge = max(met.upto, floor) if met else floor
+        if end > edge:
+            yield from _runs(tx, Piece(spot, end, end - edge, piece.graft, left))
+            left += end - edge
+        if met is None or met.upto <= floor:
+            return
+        inner = met.upto - max(met.begin, floor)
+        if piece.graft is None:
+            yield Piece(met.source, met.source_size, inner, met.graft, met.leave)
+        else:
+            yield Piece(met.source, met.source_size, inner, piece.graft, left)
+        spot, end, left = met.hangs, met.begin, left + inner
+
+
+def _runs(tx: Tx, piece: Piece) -> Iterator[Run]:
+    """PIECE, on which no graft is met, cut into such as are read at once, newest first."""
+    floor, end, left = piece.size - piece.count, piece.size, piece.left
+    while end > floor:
+        spot = piece.spot if end == piece.size else prefix(tx, piece.spot, end)
+        count = min(CHUNK, end - floor)
+        yield Run(spot, end, count, piece.graft, left)
+        end, left = end - count, left + count
+
+
+def last_graft(tx: Tx, spot: Spot) -> Carried | None:
+    """The last graft on the way to a place, if there is one."""
+    row = tx.one(_GRAFT, {"node": spot.node, "cut": spot.cut})
+    if row is None:
+        return None
+    node, id, leave, length, own, at, at_cut, source, source_cut, source_length, source_own = row
+    whole, cut = source_length - source_cut - leave, source_cut + leave
+    return Carried(
+        Graft(node, id),
+        leave,
+        length - own,
+        length - leave,
+        Spot(at, at_cut),
+        Spot(source, cut) if cut < source_own else prefix(tx, Spot(source, source_cut), whole),
+        whole,
+    )
 
 
 def steps(tx: Tx, spot: Spot, count: int | None = None) -> list[Step]:
@@ -192,15 +261,15 @@ def steps(tx: Tx, spot: Spot, count: int | None = None) -> list[Step]:
     count = whole if count is None else min(count, whole)
     before = prefix(tx, spot, whole - count)
     found: list[Step] = []
-    for graft, rows in stretches(tx, spot, count):
-        if graft is None:
-            for node, id, role, parts in rows:
+    for stretch in stretches(tx, spot, count):
+        if stretch.graft is None:
+            for node, id, role, parts in stretch.rows:
                 after = Spot(node)
                 found.append(Step(node, id, role, parts, 0, before, after))
                 before = after
             continue
-        seq, left = graft[0], graft[3] + len(rows)
-        for node, id, role, parts in rows:
+        seq, left = stretch.graft.node, stretch.left + len(stretch.rows)
+        for node, id, role, parts in stretch.rows:
             left -= 1
             after = Spot(seq, left)
             found.append(Step(node, id, role, parts, seq, before, after))
@@ -208,45 +277,15 @@ def steps(tx: Tx, spot: Spot, count: int | None = None) -> list[Step]:
     return found
 
 
-def _expanded(tx: Tx, query: str, whole: Piece) -> list[Row]:
-    """The messages of a piece of path, oldest first. The next piece to read is the last of the list."""
-    found: list[Row] = []
-    pieces: list[Piece | list[Row]] = [whole]
-    while pieces:
-        piece = pieces.pop()
-        if isinstance(piece, list):
-            found += piece
-            continue
-        floor = piece.size - piece.count
-        rows = tx.rows(query, (piece.spot.node, piece.spot.cut, floor))
-        rows.reverse()
-        start, later = 0, []
-        for index in [index for index, row in enumerate(rows) if row[2] is None]:
-            later += [rows[start:index], inside(tx, rows[index][0], rows[index][3], floor)]
-            start = index + 1
-        pieces += [rows[start:], *reversed(later)]
-    _whole(len(found), whole.count, whole.spot)
-    return found
-
-
-def inside(tx: Tx, graft: int, leave: int, floor: int) -> Piece:
-    """What a path carries through GRAFT, when it leaves it LEAVE entries before its end and begins after FLOOR entries."""
-    node, cut, own, length, whole = _known(tx.one(_INSIDE, (graft,)), Spot(graft))
-    source = Spot(node, cut)
-    spot = prefix(tx, source, whole - leave) if leave else source
-    return Piece(spot, whole - leave, min(own - leave, length - leave - floor))
-
-
 def _known(value: Any, spot: Spot) -> Any:
     if value is None:
-        raise StoreUnusable(
-            f"the path at node #{spot.node} is broken: a node above it is missing",
-            hint="forkwood doctor tells what is damaged; forkwood doctor --repair salvages the rest",
-            node=spot.node,
-        )
+        raise _broken(spot)
     return value
 
 
-def _whole(got: int, wanted: int, spot: Spot) -> None:
-    if got != wanted:
-        _known(None, spot)
+def _broken(spot: Spot) -> StoreUnusable:
+    return StoreUnusable(
+        f"the path at node #{spot.node} is broken: a node above it is missing",
+        hint="forkwood doctor tells what is damaged; forkwood doctor --repair salvages the rest",
+        node=spot.node,
+    )
