@@ -11,16 +11,14 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
-from forkwood.domain.act import MarkChanged, NodesHidden
 from forkwood.domain.errors import StoreUnusable
-from forkwood.domain.message import Attachment, Origin, Text
-from forkwood.domain.tree import Spot
-from forkwood.store import blobs, conversations, doctor, log, marks, nodes, receipts
+from forkwood.store import doctor
 from forkwood.store.db import Store
 from forkwood.store.pages import PAGE_BYTES, Pages, table_rows
 from forkwood.store.salvage import refuse_in_use
 from forkwood.store.verify import Report
-from tests.store.seeds import ME, NOW, add_conversation, add_message, fill, opened, some_id, texts
+from tests.store.richness import rich
+from tests.store.seeds import ME, NOW, add_message, fill, opened, texts
 
 BROKEN = b"\xa5" * PAGE_BYTES
 
@@ -40,51 +38,29 @@ BEGINNINGS = [
 ]
 
 
-def rich(home: Path, messages: int = 60) -> dict[str, list[tuple[Any, ...]]]:
-    """A store with a row in every book; what it holds."""
+def held(home: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """A rich store of HOME; what is in it."""
+    rich(home)
     store = opened(home)
-    path = fill(store, messages, words="a message long enough for a page to hold only few of them " * 8)
-    with store.write() as tx:
-        other = add_conversation(tx, 2)
-        graft, _ = nodes.add_graft(
-            tx,
-            id=some_id(900),
-            conversation=other,
-            at=Spot(0),
-            source=Spot(path[9]),
-            count=5,
-            origin=Origin(by="user", via="cli"),
-            now_ms=NOW,
-        )
-        add_message(tx, other, graft, "after the graft")
-        conversations.write_label(tx, other, "here", graft)
-        conversations.make_current(tx, other)
-        hide = MarkChanged(nodes=(nodes.row(tx, path[3]).id,), hidden=True)
-        marks.hide(tx, [path[3]], log.write(tx, NodesHidden(effects=(hide,)), who=ME, now_ms=NOW, conversation=1))
-        receipts.give(tx, "cli", "k", "send", "f" * 64, b'{"a":1}', NOW)
-        attach(tx, other, graft)
-    held = contents(store)
-    store.close()
-    return held
+    try:
+        return contents(store)
+    finally:
+        store.close()
 
 
-def attach(tx: Any, conversation: int, graft: int) -> None:
-    content = os.urandom(9_000)
-    digest = blobs.put(tx, content)
-    part = Attachment(blob=digest, media="file", name="n", mime="text/plain", size=len(content))
-    nodes.add_message(
-        tx,
-        id=some_id(901),
-        conversation=conversation,
-        at=Spot(graft),
-        role="user",
-        parts=(Text(text="see"), part),
-        origin=Origin(by="user", via="cli"),
-        now_ms=NOW,
-    )
-
-
-TABLES = ("conversation", "node", "event", "mark", "label", "receipt", "blob", "attachment", "current")
+TABLES = (
+    "conversation",
+    "node",
+    "event",
+    "run",
+    "manifest",
+    "mark",
+    "label",
+    "receipt",
+    "blob",
+    "attachment",
+    "current",
+)
 
 
 def contents(store: Store) -> dict[str, list[tuple[Any, ...]]]:
@@ -124,21 +100,21 @@ def pages_of(path: Path, columns: int) -> list[tuple[int, list[int]]]:
 
 @pytest.mark.parametrize("case", BEGINNINGS, ids=lambda case: case.name)
 def test_d4_a_broken_beginning_costs_nothing(home: Path, case: Case) -> None:
-    before, path = rich(home), home / "forkwood.db"
+    before, path = held(home), home / "forkwood.db"
     old = write_at(path, case.offset, case.content)
     report = repaired(home)
     assert report.problems == ()
     assert report.ok
     assert (home / "forkwood.db.corrupt-2026-02-02T02-40-00-000Z").read_bytes() == old
     after = contents(opened(home))
-    for table in ("conversation", "node", "blob", "attachment", "current", "mark"):
+    for table in ("conversation", "node", "run", "manifest", "blob", "attachment", "current", "mark"):
         assert after[table] == before[table], table
     assert after["event"][:-1] == before["event"]
     assert after["event"][-1][2] == "store.salvaged"
 
 
 def test_a_beginning_whose_tables_are_known_keeps_labels_and_receipts_too(home: Path) -> None:
-    before = rich(home)
+    before = held(home)
     write_at(home / "forkwood.db", 0, bytes(100))
     repaired(home)
     after = contents(opened(home))
@@ -156,7 +132,7 @@ def test_a_broken_page_of_messages_costs_what_hung_below_them_and_says_so(home: 
     store = opened(home)
     with store.read() as tx:
         kept = [row[0] for row in tx.rows("SELECT seq FROM node ORDER BY seq")]
-        assert tx.value("SELECT payload ->> '$.lost' FROM event WHERE kind = 'store.salvaged'") == 63 - len(kept)
+        assert tx.value("SELECT payload ->> '$.lost' FROM event WHERE kind = 'store.salvaged'") == 66 - len(kept)
     assert kept[: lost[0] - 1] == list(range(1, lost[0]))
     assert not set(kept) & set(range(lost[0], 61))
     lines = side_lines(home)
@@ -173,7 +149,7 @@ def columns_of_node() -> int:
 
 
 def test_messages_of_a_conversation_whose_row_is_lost_are_kept(home: Path) -> None:
-    before, path = rich(home), home / "forkwood.db"
+    before, path = held(home), home / "forkwood.db"
     store = opened(home)
     with store.read() as tx:
         columns = len(tx.rows("PRAGMA table_info(conversation)"))

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from forkwood import wire
+from forkwood.domain.errors import StoreUnusable
 from forkwood.domain.message import Part, calls_of, results_of
 from forkwood.domain.tree import Spot
 from forkwood.store import append, conversations, digests, walk
@@ -136,9 +137,12 @@ def mend_heads(tx: Tx) -> None:
 
 def kept_digests(tx: Tx) -> Iterator[Problem]:
     """Every digest that was kept is the digest of its path, folded anew from the first entry."""
-    for spot in digests.wrong(tx):
-        message = f"the digest kept for the path at node #{spot.node}, cut {spot.cut}, is not that of its entries"
-        yield Problem(kind="digest", message=message, mendable=True)
+    try:
+        for spot in digests.wrong(tx):
+            message = f"the digest kept for the path at node #{spot.node}, cut {spot.cut}, is not that of its entries"
+            yield Problem(kind="digest", message=message, mendable=True)
+    except StoreUnusable as error:
+        yield Problem(kind="digest", message=f"a digest is kept of what is no path: {error}", mendable=True)
 
 
 def _hangs_well(tx: Tx, home: int, at: int, cut: int) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 import apsw
 from msgspec import Struct
 
+from forkwood.domain.errors import StoreUnusable
 from forkwood.domain.run import ACTIVE
 from forkwood.store import book_checks, digests, search, tree_checks
 from forkwood.store.db import Store, Tx
@@ -57,11 +58,12 @@ def examine(store: Store, driven: Callable[[str], bool]) -> Report:
 
     Problems that lie in the file itself come first; where there are any, only salvage helps (`is_damaged`).
     """
+    damage = damages(store)
+    if damage:
+        return Report(ok=False, problems=damage, notices=())
     with store.read() as tx:
-        damage = tuple(damages(tx))
-        problems = damage or tuple(problem for check in CHECKS for problem in bounded(_asked(tx, check)))
-        notices = () if damage else tuple(undriven(tx, driven))
-    return Report(ok=not problems, problems=problems, notices=notices)
+        problems = tuple(problem for check in CHECKS for problem in bounded(_asked(tx, check)))
+        return Report(ok=not problems, problems=problems, notices=tuple(undriven(tx, driven)))
 
 
 def mend(store: Store) -> tuple[str, ...]:
@@ -81,14 +83,15 @@ def is_damaged(report: Report) -> bool:
     return any(problem.kind == "damaged" for problem in report.problems)
 
 
-def damages(tx: Tx) -> Iterator[Problem]:
+def damages(store: Store) -> tuple[Problem, ...]:
     """Pages, indexes and constraints as SQLite itself judges them."""
+    said: list[str] = []
     try:
-        for (said,) in tx.each("PRAGMA integrity_check(20)"):
-            if said != "ok":
-                yield Problem(kind="damaged", message=said, mendable=True)
-    except (apsw.CorruptError, apsw.IOError) as error:
-        yield Problem(kind="damaged", message=str(error), mendable=True)
+        with store.read() as tx:
+            said += (line for (line,) in tx.each("PRAGMA integrity_check(20)"))
+    except StoreUnusable as error:
+        said.append(error.message)
+    return tuple(Problem(kind="damaged", message=line, mendable=True) for line in said if line != "ok")
 
 
 def undriven(tx: Tx, driven: Callable[[str], bool]) -> Iterator[str]:
@@ -104,8 +107,10 @@ def undriven(tx: Tx, driven: Callable[[str], bool]) -> Iterator[str]:
 
 
 def _asked(tx: Tx, check: Check) -> Iterator[Problem]:
-    """The answer; a page that turns out to be broken on the way is an answer too."""
+    """The answer; a page or a path that turns out to be broken on the way is an answer too."""
     try:
         yield from check.find(tx)
     except apsw.CorruptError as error:
         yield Problem(kind="damaged", message=str(error), mendable=True)
+    except StoreUnusable as error:
+        yield Problem(kind="path", message=error.message)
