@@ -1,4 +1,4 @@
-"""Names: labels, the head, numbers, ids and their endings; what is ambiguous or elsewhere is said with its candidates."""
+"""Names: labels, the head, numbers, ids and their endings; what is ambiguous is said with its candidates."""
 
 from __future__ import annotations
 

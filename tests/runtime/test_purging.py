@@ -1,4 +1,4 @@
-"""Purge: a seeded marker is in no byte of the home afterwards, husks and all else stay, what is carried elsewhere is kept."""
+"""Purge: a seeded marker is in no byte of the home afterwards; husks stay, and what is carried elsewhere."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def test_after_a_purge_the_store_is_sound(runtime: Runtime, tmp_path: Path) -> N
     runtime.fork(ids[2])
     seed_everywhere(runtime, tmp_path)
     runtime.purge([ids[0]], everywhere=True)
-    assert examine(runtime.house.settings).problems == ()
+    assert examine(runtime.house.settings, "cli").problems == ()
 
 
 def test_what_a_purge_takes_is_bounded(runtime: Runtime) -> None:

@@ -72,11 +72,11 @@ class Runtime(AllVerbs):
         return cls(House(store, settings, environ, via))
 
     @staticmethod
-    def doctor(settings: Settings, *, repair: bool = False) -> Report:
+    def doctor(settings: Settings, *, via: Via, repair: bool = False) -> Report:
         """Derive everything in the store of a home anew, and say what differs: see `upkeep.examine`."""
         from forkwood.runtime.upkeep import examine
 
-        return examine(settings, repair=repair)
+        return examine(settings, via, repair=repair)
 
     def __enter__(self) -> Runtime:
         return self

@@ -5,16 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import replace
-
 from forkwood import config
-from forkwood.domain.errors import StoreUnusable
+from forkwood.domain.act import Who
+from forkwood.domain.message import Via
 from forkwood.domain.settings import Settings
 from forkwood.runtime.house import wall_clock
 from forkwood.runtime.verbs import Verbs
-from forkwood.store import stats, verify
-from forkwood.store.db import Store
-from forkwood.store.opening import STORE_NAME, open_store
+from forkwood.store import doctor, stats
+from forkwood.store.opening import STORE_NAME
 from forkwood.store.verify import Report
 
 
@@ -37,32 +35,19 @@ class Upkeep(Verbs):
         return config.config_get(now, None) if value is None else config.config_get(now, key)
 
 
-def examine(settings: Settings, *, repair: bool = False) -> Report:
+def examine(settings: Settings, via: Via, *, repair: bool = False) -> Report:
     """Derive everything in the store anew and say what differs. REPAIR makes indexes anew, and where the file itself is
     broken saves what it still holds into a new one, the old one kept aside.
 
     Raises StoreUnusable where there is nothing of ours to examine: a newer, foreign or empty file.
     """
-    try:
-        store = open_store(settings.home, now_ms=wall_clock())
-    except StoreUnusable as broken:
-        if not verify.can_be_salvaged(broken):
-            raise
-        return _salvaged(settings) if repair else verify.broken_report(broken)
-    try:
-        report = _examined(store, settings)
-        if not repair or report.ok:
-            return report
-        if not verify.is_damaged(report):
-            mended = verify.mend(store)
-            return replace(_examined(store, settings), mended=mended)
-    finally:
-        store.close()
-    return _salvaged(settings)
+    home = Path(settings.home)
 
+    def driven(name: str) -> bool:
+        from forkwood.engine import driver
 
-def _examined(store: Store, settings: Settings) -> Report:
-    from forkwood.engine import driver
+        return driver.lives(home / "drivers", name)
 
-    drivers = Path(settings.home) / "drivers"
-    return verify.examine(store, lambda name: driver.lives(drivers, name))
+    if not repair:
+        return doctor.examine(home, now_ms=wall_clock(), driven=driven)
+    return doctor.repair(home, now_ms=wall_clock(), who=Who(by="user", via=via), driven=driven)
