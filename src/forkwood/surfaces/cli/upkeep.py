@@ -18,11 +18,11 @@ STORE_HAS_PROBLEMS = 7
 @click.option("--repair", is_flag=True, help="Make indexes anew; save what a broken file still holds.")
 def doctor(call: Call, *, repair: bool) -> int:
     """Derive everything in the store anew and report what differs. Exit code 7 where something does."""
-    from forkwood.runtime.upkeep import examine
+    from forkwood.runtime import Runtime
     from forkwood.surfaces.cli.show_house import draw_report
 
     with waiting("Examining the store", call.terminal):
-        report = examine(call.desk.settings, repair=repair)
+        report = Runtime.doctor(call.desk.settings, via="cli", repair=repair)
     call.give(report, lambda: draw_report(to_builtins(report), call.terminal.pen.inks))
     return 0 if report.ok else STORE_HAS_PROBLEMS
 
