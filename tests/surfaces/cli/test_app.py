@@ -9,9 +9,24 @@ from forkwood import __version__
 from forkwood.surfaces.cli.app import COMMANDS, forkwood
 from tests.surfaces.cli.desks import run_cli, succeed
 
-LATER = (
-    "queue pending answer grants memory summarize project changes diff revert serve mcp import export backup restore"
-).split()
+LATER = [
+    "queue",
+    "pending",
+    "answer",
+    "grants",
+    "memory",
+    "summarize",
+    "project",
+    "changes",
+    "diff",
+    "revert",
+    "serve",
+    "mcp",
+    "import",
+    "export",
+    "backup",
+    "restore",
+]
 LATER_OPTIONS = ("--queue", "--steer", "--revert")
 
 
@@ -41,9 +56,8 @@ def test_no_option_pretends() -> None:
 
 
 def test_what_changes_something_takes_a_key() -> None:
-    changing = set(
-        "new use set send edit retry switch label unlabel drop graft hide unhide fork undo redo purge cancel resume".split()
-    )
+    changing = {"new", "use", "set", "fork", "send", "edit", "retry", "cancel", "resume", "undo", "redo", "purge"}
+    changing |= {"switch", "label", "unlabel", "drop", "graft", "hide", "unhide"}
     keyed = {name for name in COMMANDS if any("--key" in param.opts for param in command(name).params)}
     assert keyed == changing
 

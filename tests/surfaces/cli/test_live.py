@@ -65,16 +65,17 @@ class Runs:
     def __init__(self, *, interrupted: bool) -> None:
         self.interrupted = interrupted
         self.cancelled: list[str] = []
+        self.ended = asyncio.Event()
 
     def cancel(self, run: str) -> None:
         self.cancelled.append(run)
+        self.ended.set()
 
     async def drive(self, runs: list[str]) -> Any:
         yield delta("hi")
         if self.interrupted:
             signal.raise_signal(signal.SIGINT)
-        while self.interrupted and not self.cancelled:
-            await asyncio.sleep(0)
+            await self.ended.wait()
         yield result("hi", status="cancelled" if self.cancelled else "done")
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from forkwood.domain.act import Act
 from forkwood.domain.conversation import Conversation, ConversationUsage
 from forkwood.domain.event import KINDS, Event
-from forkwood.domain.act import Act
 from forkwood.domain.hit import Hit
 from forkwood.domain.message import Origin
 from forkwood.domain.model import Usage

@@ -40,7 +40,19 @@ def use(call: Call, *, conv: str) -> None:
     call.give(now, lambda: f"Now: {conversation_line(now, call.terminal.now_ms())}")
 
 
-@verb("set", key=True, options_end=True)
+class Switching(click.Command):
+    """A command that takes `tools -NAME`: what follows `tools` is a value, whatever it begins with."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse ARGS with `tools` and its value behind all options."""
+        at = args.index("tools") if "tools" in args and "--" not in args else len(args)
+        switch = args[at : at + 2]
+        if len(switch) == 2:
+            args = [*args[:at], *args[at + 2 :], "--", *switch]
+        return super().parse_args(ctx, args)
+
+
+@verb("set", key=True, kind=Switching)
 @click.argument("key_name", metavar="KEY", type=SETTING)
 @click.argument("value", metavar="VALUE", type=WORDS)
 def set_(call: Call, *, key_name: str, value: str) -> None:

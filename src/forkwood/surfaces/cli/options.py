@@ -30,17 +30,14 @@ MODELS = click.option(
 
 
 def verb(
-    name: str, *, conversation: bool = True, key: bool = False, options_end: bool = False
+    name: str, *, conversation: bool = True, key: bool = False, kind: type[click.Command] = click.Command
 ) -> Callable[[Body], click.Command]:
-    """The command NAME from its body: with `--json`, with `-c` where CONVERSATION, with `--key` where KEY.
-
-    OPTIONS_END: a word that begins with a dash and is no option of the command is a value.
-    """
+    """The command NAME from its body: with `--json`, with `-c` where CONVERSATION, with `--key` where KEY."""
     shared = [_JSON, *([_CONVERSATION] if conversation else []), *([_KEY] if key else [])]
-    settings: dict[str, Any] = {"help_option_names": ["-h", "--help"], "ignore_unknown_options": options_end}
+    settings: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 
     def command(body: Body) -> click.Command:
-        made: click.Command = click.command(name, context_settings=settings)(_framed(body, shared))
+        made: click.Command = click.command(name, cls=kind, context_settings=settings)(_framed(body, shared))
         return made
 
     return command

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -12,9 +12,6 @@ from forkwood.domain.model import ModelListed, Price
 from forkwood.surfaces.cli.glyphs import Inks, Pen
 from forkwood.surfaces.cli.screen_text import visible, visible_line
 from forkwood.surfaces.cli.words import bytes_of, count_of
-
-if TYPE_CHECKING:
-    from forkwood.domain.report import Report
 
 
 def draw_models(found: Sequence[ModelListed], pen: Pen) -> str:
@@ -39,20 +36,21 @@ def _price(price: Price | None) -> str:
     return "" if price is None else f"${price.input:g} in, ${price.output:g} out per million"
 
 
-def draw_report(report: Report, inks: Inks) -> str:
-    """What doctor found: problems first, then what it made anew, then what is worth knowing."""
-    lines = [inks.alarm(f"{problem.kind}  {visible(problem.message)}{_about(problem)}") for problem in report.problems]
-    lines += [f"made anew  {visible(mended)}" for mended in report.mended]
-    lines += [f"notice  {visible(notice)}" for notice in report.notices]
-    if report.ok:
+def draw_report(report: Mapping[str, Any], inks: Inks) -> str:
+    """What doctor found, in its JSON shape: problems first, then what it made anew, then what is worth knowing."""
+    problems = report["problems"]
+    lines = [inks.alarm(f"{problem['kind']}  {visible(problem['message'])}{_about(problem)}") for problem in problems]
+    lines += [f"made anew  {visible(mended)}" for mended in report["mended"]]
+    lines += [f"notice  {visible(notice)}" for notice in report["notices"]]
+    if report["ok"]:
         return "\n".join([*lines, "Everything is as the books say."])
-    if any(problem.mendable for problem in report.problems):
+    if any(problem.get("mendable") for problem in problems):
         lines.append("forkwood doctor --repair makes anew what can be derived.")
-    return "\n".join([*lines, f"{count_of(len(report.problems), 'problem')}."])
+    return "\n".join([*lines, f"{count_of(len(problems), 'problem')}."])
 
 
-def _about(problem: Any) -> str:
-    named = ((name, getattr(problem, name, None)) for name in ("conversation", "node", "run"))
+def _about(problem: Mapping[str, Any]) -> str:
+    named = ((name, problem.get(name)) for name in ("conversation", "node", "run"))
     return "".join(f"  {name} {ending(value)}" for name, value in named if value)
 
 

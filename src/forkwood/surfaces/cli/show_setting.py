@@ -14,12 +14,9 @@ VALUE_WIDTH = 60
 
 def setting_words(change: SettingChange) -> str:
     """`model is now X (was Y).`, and what that touches."""
-    now = _value_now(change)
-    said = (
-        f"{change.key} is {_shown(now)}, as before."
-        if now == change.before
-        else f"{change.key} is now {_shown(now)} (was {_shown(change.before)})."
-    )
+    now, before = _value_now(change), _value_before(change)
+    name = "tools switched off:" if change.key == "tools" else f"{change.key} is"
+    said = f"{name} {_shown(now)}, as before." if now == before else f"{name} now {_shown(now)} (was {_shown(before)})."
     return said + (f"\n{reach_words(change.affects)}" if change.affects else "")
 
 
@@ -27,6 +24,12 @@ def _value_now(change: SettingChange) -> Any:
     if change.key in Parameters.__struct_fields__:
         return getattr(change.conversation.params, change.key)
     return getattr(change.conversation, "tools_off" if change.key == "tools" else change.key)
+
+
+def _value_before(change: SettingChange) -> Any:
+    if change.key in Parameters.__struct_fields__:
+        return (change.before or {}).get(change.key)
+    return tuple(change.before) if isinstance(change.before, list) else change.before
 
 
 def _shown(value: Any) -> str:

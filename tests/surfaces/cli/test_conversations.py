@@ -1,0 +1,92 @@
+"""new, ls, use, set, fork, profiles at the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.surfaces.cli.desks import given, run_cli, succeed
+from tests.surfaces.cli.scripts import echoing
+
+
+def test_a_new_conversation_is_the_current_one_and_listed_first() -> None:
+    first = given(["new", "--title", "First"])["id"]
+    second = given(["new", "--title", "Second", "--system", "-"], stdin=b"Be kind.\n")
+    assert second["system"] == "Be kind."
+    assert [row["title"] for row in given(["ls"])] == ["Second", "First"]
+    assert succeed("ls").out.splitlines()[0].startswith(f"● {second['id'][-8:]}  Second")
+    assert given(["use", first[-8:]])["title"] == "First"
+    assert succeed("ls").out.splitlines()[1].startswith("● ")
+
+
+def test_no_conversation_is_told_with_the_way() -> None:
+    assert succeed("ls").out == "There are no conversations yet: forkwood chat begins one.\n"
+    told = run_cli("path")
+    assert (told.code, "forkwood new" in told.err) == (3, True)
+
+
+def test_settings_say_what_they_were_and_what_they_touch() -> None:
+    succeed("new", "--system", "old")
+    told = succeed("set", "system", "new")
+    assert told.out.startswith("system is now new (was old).\nThis touches ")
+    assert given(["set", "title", "Named"])["title"] == "Named"
+    assert succeed("set", "temperature", "0.5").out == "temperature is now 0.5 (was not set).\n"
+    assert succeed("set", "temperature", "0.5").out == "temperature is 0.5, as before.\n"
+    assert succeed("set", "pinned", "yes").out == "pinned is now yes (was no).\n"
+    assert succeed("set", "tags", "a,b").out == "tags is now a, b (was not set).\n"
+
+
+def test_a_tool_switch_is_a_value_and_never_an_option() -> None:
+    succeed("new")
+    assert given(["set", "tools", "-json"])["tools_off"] == ["json"]
+    assert given(["set", "tools", "-code_read", "--key", "k"])["tools_off"] == ["code_read", "json"]
+    succeed("set", "tools", "+code_read")
+    assert given(["set", "tools", "+json"])["tools_off"] == []
+    assert given(["set", "tools", "-current_time", "-c", given(["ls"])[0]["id"]])["tools_off"] == ["current_time"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    (
+        (["set", "nonsense", "1"], 2),
+        (["set", "temperature", "hot"], 2),
+        (["set", "approvals", "never"], 2),
+        (["set", "title", "x" * 201], 6),
+        (["set", "model", "nobody:knows"], 3),
+        (["set", "model", "bare"], 3),
+        (["use", "ffff"], 3),
+        (["use", "zz"], 3),
+        (["new", "--profile", "none"], 3),
+        (["fork", "@"], 3),
+        (["set", "tools", "x"], 2),
+    ),
+)
+def test_what_cannot_be_set_is_told(arguments: list[str], code: int) -> None:
+    succeed("new", "--title", "Kept")
+    before = given(["ls"])
+    assert run_cli(*arguments).code == code
+    assert given(["ls"]) == before
+
+
+def test_endings_name_conversations_as_long_as_they_are_unambiguous() -> None:
+    made = [given(["new", "--title", f"T{number}"])["id"] for number in range(3)]
+    assert given(["use", made[0][-8:]])["title"] == "T0"
+    assert given(["path", "-c", made[1]]) == []
+
+
+def test_a_fork_shares_the_path_and_is_current(tmp_path: Path) -> None:
+    old = given(["new", "--model", echoing(tmp_path)])["id"]
+    succeed("send", "Hello?")
+    forked = given(["fork", "@", "--title", "Other way"])
+    assert (forked["title"], forked["forked_from"]["conversation"]) == ("Other way", old)
+    assert [entry["node"]["text"] for entry in given(["path"])] == ["Hello?", "A reply."]
+    assert given(["ls"])[0]["id"] == forked["id"]
+
+
+def test_profiles_begin_conversations(home: Path) -> None:
+    succeed("config", "set", "profiles.calm.system", "Be calm.")
+    succeed("config", "set", "profiles.calm.params.temperature", "0.1")
+    made = given(["new", "--profile", "calm"])
+    assert (made["system"], made["params"], made["profile"]) == ("Be calm.", {"temperature": 0.1}, "calm")
+    assert succeed("profiles").out == "calm  temperature 0.1  Be calm.\n"

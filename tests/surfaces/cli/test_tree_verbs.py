@@ -1,0 +1,129 @@
+"""switch, labels, drop, graft, hide, undo and redo, purge at the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.surfaces.cli.desks import given, run_cli, succeed
+from tests.surfaces.cli.scripts import echoing
+
+SAID = ("one", "two", "three", "four")
+
+
+@pytest.fixture
+def names(tmp_path: Path) -> list[str]:
+    """The endings of four messages on one path, by hand and alternately."""
+    succeed("new", "--model", echoing(tmp_path), "--title", "Numbers")
+    roles = ("user", "assistant") * 2
+    return [
+        given(["send", text, "--role", role, "--no-run"])["id"][-8:] for text, role in zip(SAID, roles, strict=True)
+    ]
+
+
+def texts(*more: str) -> list[str]:
+    return [entry["node"]["text"] for entry in given(["path", *more])]
+
+
+def test_switch_goes_to_the_leaf_and_with_here_to_the_message(names: list[str]) -> None:
+    succeed("edit", names[1], "zwei", "--no-run")
+    assert texts() == ["one", "zwei"]
+    assert succeed("switch", names[2]).out == f"The head is at {names[3]}.\n"
+    assert texts() == list(SAID)
+    succeed("switch", names[1], "--here")
+    assert texts() == ["one", "two"]
+
+
+def test_labels_name_messages(names: list[str]) -> None:
+    assert succeed("label", names[1], "good point").out == f"good point names {names[1]} now.\n"
+    assert texts("good point") == ["one", "two"]
+    assert "[good point]" in succeed("tree").out
+    succeed("unlabel", "good point")
+    assert run_cli("path", "good point").code == 3
+    assert run_cli("label", "@", "#7").code == 2
+
+
+def test_drop_is_of_this_branch_alone(names: list[str]) -> None:
+    told = succeed("drop", names[1])
+    assert "every other branch keeps it. 2 messages carried." in told.out
+    assert texts() == ["one", "three", "four"]
+    assert [branch["length"] for branch in given(["branches"])] == [3, 4]
+    moved = given(["drop", "@"])
+    assert set(moved) == {"head", "node"}
+    assert run_cli("drop", names[1]).code == 4
+
+
+def test_graft_carries_one_or_a_stretch(names: list[str]) -> None:
+    succeed("switch", names[0], "--here")
+    assert "2 messages carried" in succeed("graft", f"{names[2]}..{names[3]}", "--on", names[3]).out
+    assert texts() == ["one", "three", "four"]
+    moved = given(["graft", names[1], "--onto", names[0]])
+    assert moved["node"]["count"] == 1
+    assert texts() == ["one", "two"]
+    assert run_cli("graft", f"{names[3]}..{names[2]}", "--on", names[3]).code == 4
+
+
+def test_hide_says_what_it_touches_and_the_way_back(names: list[str]) -> None:
+    succeed("edit", names[2], "drei", "--no-run")
+    told = succeed("hide", names[1])
+    assert told.out.startswith(f"{names[1]} is hidden. This touches 2 branches.")
+    assert "forkwood drop" in told.out
+    assert f"forkwood unhide {names[1]}" in told.out
+    assert texts() == ["one", "drei"]
+    assert given(["hide", names[1]])["affects"]["branches"] == 2
+    assert [row["text"] for row in given(["trash"])] == ["two"]
+    assert "hidden" in succeed("tree").out
+    assert given(["unhide", names[1]])["hidden"] is False
+    assert given(["trash"]) == []
+
+
+def test_a_conversation_goes_to_the_trash_and_back(names: list[str]) -> None:
+    conversation = given(["ls"])[0]["id"]
+    assert "in the trash" in succeed("hide", conversation).out
+    assert given(["ls"]) == []
+    assert [row["title"] for row in given(["trash"])] == ["Numbers"]
+    succeed("unhide", conversation[-8:])
+    assert len(given(["ls"])) == 1
+
+
+def test_undo_and_redo_say_of_what(names: list[str]) -> None:
+    succeed("drop", names[1])
+    assert succeed("undo").out == "Taken back: a drop. forkwood redo does it again.\n"
+    assert texts() == list(SAID)
+    assert succeed("redo").out == "Done again: a drop.\n"
+    assert given(["undo"])["kind"] == "act.undone"
+    assert run_cli("redo").code == 0
+    assert run_cli("redo").code == 4
+
+
+def test_purge_asks_and_where_nobody_is_there_refuses(names: list[str]) -> None:
+    refused = run_cli("purge", names[3])
+    assert (refused.code, "--yes" in refused.err) == (4, True)
+    assert texts() == list(SAID)
+    report = given(["purge", names[3], "--yes"])
+    assert [name[-8:] for name in report["nodes"]] == [names[3]]
+    assert "[purged]" in succeed("path").out or "four" not in succeed("path").out
+    assert "four" not in succeed("log", "--json").out
+
+
+def test_purge_names_what_stays_and_what_it_cannot_reach(names: list[str]) -> None:
+    succeed("fork", names[1], "--title", "Other")
+    told = succeed("purge", names[0], "--yes", "-c", given(["ls"])[1]["id"])
+    assert f"Kept, for another conversation carries it: {names[0]}" in told.out
+    assert "Out of reach:" in told.out
+    assert "1 message" in succeed("purge", names[0], "--yes", "--everywhere").out
+
+
+@pytest.mark.parametrize(
+    "arguments", (["switch", "0000"], ["drop", "0000"], ["graft", "0000"], ["hide", "0000"], ["purge", "0000", "--yes"])
+)
+def test_a_name_that_names_nothing_is_3(names: list[str], arguments: list[str]) -> None:
+    assert run_cli(*arguments).code == 3
+
+
+def test_keys_make_an_act_happen_once(names: list[str]) -> None:
+    first = given(["drop", names[3], "--key", "a"])
+    assert given(["drop", names[3], "--key", "a"]) == first
+    assert run_cli("drop", names[2], "--key", "a").code == 4
+    assert texts() == ["one", "two", "three"]
