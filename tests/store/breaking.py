@@ -5,6 +5,40 @@ from __future__ import annotations
 from pathlib import Path
 
 import apsw
+from msgspec import Struct
+
+from forkwood.store import verify
+from tests.store.richness import rich
+from tests.store.seeds import opened
+
+
+class Case(Struct, frozen=True):
+    """One way to break a rich store, the kinds of problems that makes, and whether mending makes it whole again."""
+
+    name: str
+    breaks: tuple[str, ...]
+    kinds: frozenset[str]
+    mended: bool
+
+
+def case(name: str, *breaks: str, kinds: str, mended: bool = False) -> Case:
+    return Case(name, breaks, frozenset(kinds.split(", ")), mended)
+
+
+def nobody(driver: str) -> bool:
+    return False
+
+
+def assert_found(home: Path, case: Case) -> None:
+    """Break a rich store as CASE says: doctor names it, and mends it where it is an index."""
+    rich(home)
+    broken(home, *case.breaks)
+    store = opened(home)
+    report = verify.examine(store, nobody)
+    assert {problem.kind for problem in report.problems} == case.kinds, report.problems
+    assert not report.ok
+    assert set(verify.mend(store)) <= case.kinds
+    assert verify.examine(store, nobody).ok == case.mended
 
 
 def broken(home: Path, *statements: str) -> None:

@@ -1,0 +1,42 @@
+"""Bytes are kept once, by their hash."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+import pytest
+
+from forkwood.domain import limits
+from forkwood.domain.errors import LimitExceeded, NotFound
+from forkwood.store import blobs
+from forkwood.store.db import Store
+
+
+def test_the_same_bytes_are_kept_once() -> None:
+    store = Store.in_memory()
+    with store.write() as tx:
+        first, second = blobs.put(tx, b"\0bytes\xff"), blobs.put(tx, b"\0bytes\xff")
+        assert first == second == sha256(b"\0bytes\xff").hexdigest()
+        assert tx.value("SELECT count(*) FROM blob") == 1
+        assert (blobs.get(tx, first), blobs.size(tx, first)) == (b"\0bytes\xff", 7)
+        assert blobs.get(tx, blobs.put(tx, b"")) == b""
+
+
+def test_what_is_not_there_is_said() -> None:
+    store = Store.in_memory()
+    with store.read() as tx:
+        assert blobs.size(tx, "0" * 64) is None
+        with pytest.raises(NotFound) as caught:
+            blobs.get(tx, "0" * 64)
+    assert caught.value.facts == {"blob": "0" * 64}
+
+
+def test_bytes_up_to_the_limit_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "attachment_bytes_max", 100)
+    store = Store.in_memory()
+    with store.write() as tx:
+        assert blobs.size(tx, blobs.put(tx, b"x" * 100)) == 100
+        with pytest.raises(LimitExceeded) as caught:
+            blobs.put(tx, b"y" * 101)
+        assert (caught.value.facts["bound"], caught.value.facts["got"]) == (100, 101)
+        assert tx.value("SELECT count(*) FROM blob") == 1

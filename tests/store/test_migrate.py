@@ -1,0 +1,160 @@
+"""Migrations: step by step, each whole or not at all, after a backup, and by one program of several."""
+
+from __future__ import annotations
+
+import gzip
+import multiprocessing
+from pathlib import Path
+
+import apsw
+import pytest
+
+from forkwood.domain.errors import StoreUnusable
+from forkwood.store import backups, migrate, migrations, opening, verify
+from forkwood.store.db import Store
+from forkwood.store.migrations import OLDEST_VERSION, SCHEMA_VERSION, Migration, parse, shipped
+from tests.store.breaking import nobody
+from tests.store.seeds import NOW, fill, opened, texts
+
+GOLDEN = Path(__file__).parent / "golden"
+SECOND = Migration(version=2, name="colour", sql="ALTER TABLE conversation ADD COLUMN colour TEXT DEFAULT 'red'")
+THIRD = Migration(
+    version=3, name="shade", sql="ALTER TABLE conversation ADD COLUMN shade TEXT; SELECT 1; CREATE TABLE extra (x)"
+)
+STEPS = (*shipped(), SECOND, THIRD)
+
+
+def version(path: Path) -> int:
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    found = connection.pragma("user_version")
+    connection.close()
+    assert isinstance(found, int)
+    return found
+
+
+def test_every_step_is_taken_in_order_after_one_backup(home: Path) -> None:
+    store, path = opened(home), home / "forkwood.db"
+    fill(store, 3)
+    store.close()
+    assert migrate.bring_up(path, STEPS, now_ms=NOW) == [SECOND, THIRD]
+    connection = apsw.Connection(str(path))
+    assert connection.execute("SELECT colour, shade FROM conversation").fetchall() == [("red", None)]
+    assert connection.table_exists("main", "extra")
+    assert version(path) == 3
+    assert [file.name for file in backups.kept(home)] == [backups.name_of(1, NOW)]
+    assert version(backups.kept(home)[0]) == 1
+
+
+def test_the_version_stands_in_the_file_itself_afterwards(home: Path) -> None:
+    """An older program looks there first: it must not have to read the log to know that this is not for it."""
+    opened(home).close()
+    reader = apsw.Connection(str(home / "forkwood.db"))
+    migrate.bring_up(home / "forkwood.db", STEPS, now_ms=NOW)
+    assert int.from_bytes((home / "forkwood.db").read_bytes()[60:64], "big") == 3
+    reader.close()
+
+
+def test_nothing_to_do_writes_nothing_and_backs_up_nothing(home: Path) -> None:
+    opened(home).close()
+    before = (home / "forkwood.db").read_bytes()
+    assert migrate.bring_up(home / "forkwood.db", shipped(), now_ms=NOW) == []
+    assert (home / "forkwood.db").read_bytes() == before
+    assert backups.kept(home) == []
+
+
+@pytest.mark.parametrize(
+    "sql",
+    ["CREATE TABLE new (x); SELEC", "CREATE TABLE new (x); INSERT INTO label VALUES (99, 'x', 99)"],
+    ids=["no SQL", "points at nothing"],
+)
+def test_a_step_that_fails_leaves_the_version_before_it(home: Path, sql: str) -> None:
+    store, path = opened(home), home / "forkwood.db"
+    fill(store, 3)
+    store.close()
+    bad = Migration(version=3, name="bad", sql=sql)
+    with pytest.raises(StoreUnusable) as caught:
+        migrate.bring_up(path, (*shipped(), SECOND, bad), now_ms=NOW)
+    assert caught.value.facts["reason"] == "migration"
+    assert caught.value.facts["backup"] == str(home / "backups" / backups.name_of(1, NOW))
+    assert version(path) == 2
+    assert not apsw.Connection(str(path)).table_exists("main", "new")
+
+
+def test_without_a_backup_nothing_is_migrated(home: Path) -> None:
+    opened(home).close()
+    (home / "backups").write_text("in the way")
+    with pytest.raises(StoreUnusable):
+        migrate.bring_up(home / "forkwood.db", STEPS, now_ms=NOW)
+    assert version(home / "forkwood.db") == 1
+
+
+def test_a_table_may_be_built_anew_though_others_point_at_it(home: Path) -> None:
+    store = opened(home)
+    fill(store, 3)
+    store.close()
+    sql = """CREATE TABLE fresh AS SELECT * FROM label; DROP TABLE label; ALTER TABLE fresh RENAME TO label;
+      CREATE TABLE current_fresh (one INTEGER PRIMARY KEY, conversation INTEGER REFERENCES conversation (seq)) STRICT;
+      INSERT INTO current_fresh SELECT * FROM current; DROP TABLE current;
+      ALTER TABLE current_fresh RENAME TO current"""
+    rebuilt = Migration(version=2, name="anew", sql=sql)
+    assert migrate.bring_up(home / "forkwood.db", (*shipped(), rebuilt), now_ms=NOW) == [rebuilt]
+
+
+def take_steps(path: Path, gate: object, taken: object) -> None:
+    gate.wait()  # type: ignore[attr-defined]
+    taken.put([step.version for step in migrate.bring_up(path, STEPS, now_ms=NOW)])  # type: ignore[attr-defined]
+
+
+def test_of_several_programs_each_step_is_taken_by_one(home: Path) -> None:
+    store = opened(home)
+    fill(store, 3)
+    store.close()
+    context = multiprocessing.get_context("spawn")
+    gate, taken = context.Barrier(3), context.Queue()
+    programs = [context.Process(target=take_steps, args=(home / "forkwood.db", gate, taken)) for _ in range(3)]
+    for program in programs:
+        program.start()
+    steps = sorted(step for _ in programs for step in taken.get(timeout=60))
+    for program in programs:
+        program.join()
+    assert steps == [2, 3]
+    assert version(home / "forkwood.db") == 3
+
+
+def test_opening_an_older_store_migrates_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = opened(home)
+    fill(store, 2)
+    store.close()
+    with monkeypatch.context() as newer:
+        newer.setattr(migrations, "SCHEMA_VERSION", 3)
+        newer.setattr(opening, "SCHEMA_VERSION", 3)
+        newer.setattr(opening, "shipped", lambda: STEPS)
+        store = opened(home)
+        assert texts(store) == ["word 0", "word 1"]
+        store.close()
+    with pytest.raises(StoreUnusable) as caught:
+        opened(home)
+    assert caught.value.facts["version"] == 3
+
+
+def test_the_shipped_migrations_lead_to_the_version_of_this_program() -> None:
+    assert shipped()[-1].version == SCHEMA_VERSION
+    assert OLDEST_VERSION <= SCHEMA_VERSION
+    assert parse("0012_more_than_one_word.sql", "x") == Migration(version=12, name="more_than_one_word", sql="x")
+    with pytest.raises(AssertionError):
+        parse("notes.sql", "x")
+
+
+@pytest.mark.parametrize("file", sorted(GOLDEN.glob("v*.db.gz")), ids=lambda file: file.name)
+def test_a_store_of_every_earlier_version_opens_for_ever(home: Path, file: Path) -> None:
+    home.mkdir()
+    (home / "forkwood.db").write_bytes(gzip.decompress(file.read_bytes()))
+    store = opened(home)
+    assert texts(store)[-5:] == ["see this", "one moment", None, "it is noon", "after the run"]
+    assert schema(store) == schema(Store.in_memory())
+    assert verify.examine(store, nobody).problems == ()
+
+
+def schema(store: Store) -> list[tuple[str, str]]:
+    with store.read() as tx:
+        return [(row[0], row[1]) for row in tx.rows("SELECT name, sql FROM sqlite_schema ORDER BY name")]
