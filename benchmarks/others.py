@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable, Iterator
-from itertools import count
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
 from benchmarks.floors import timed
 from benchmarks.table import Line, ratio
-from benchmarks.world import straight, world
+from benchmarks.world import stand, straight, world
+from forkwood.domain.ids import Id
 from forkwood.runtime import Runtime
 
 PYTHON = Path(".venv-bench/bin/python")
 SCRIPTS = Path(__file__).parent / "competitors"
 OTHERS = {"llm": "with_llm.py", "langgraph": "with_langgraph.py"}
 DEPTH, ROUNDS = 1_000, 15
+TEXT = "word " * 80
 
 
 def measure(*, quick: bool) -> Iterator[Line]:
@@ -42,22 +43,19 @@ def _theirs(script: str, depth: int) -> dict[str, float]:
 
 def _ours(depth: int) -> dict[str, float]:
     with world() as (runtime, _):
-        acts = _acts(runtime, straight(runtime, depth))
-        return {name: median(timed(act) for _ in range(ROUNDS)) for name, act in acts.items()}
+        ids = straight(runtime, depth)
+        conversation = runtime.conversation().id
+        times: dict[str, list[float]] = {name: [] for name in ACTS}
+        for number in range(ROUNDS):
+            for name, act in ACTS.items():
+                stand(runtime, conversation, ids[-1])
+                times[name].append(timed(lambda: act(runtime, ids[depth // 2], f"{number} {TEXT}")))  # noqa: B023
+        return {name: median(seconds) for name, seconds in times.items()}
 
 
-def _acts(runtime: Runtime, ids: list[str]) -> dict[str, Callable[[], object]]:
-    middle, numbers = len(ids) // 2, count()
-    text = "word " * 80
-    return {
-        "path": runtime.path,
-        "append": lambda: runtime.send(f"{text}{next(numbers)}", run=False),
-        "branch": lambda: _and_back(runtime, lambda: runtime.send(text, at=ids[middle], run=False), ids[-1]),
-        "keep": lambda: runtime.edit(ids[middle], f"{next(numbers)}", on=ids[-1], keep=True, run=False),
-    }
-
-
-def _and_back(runtime: Runtime, act: Callable[[], object], leaf: str) -> object:
-    done = act()
-    runtime.switch(leaf)
-    return done
+ACTS: dict[str, Callable[[Runtime, Id, str], object]] = {
+    "path": lambda runtime, _node, _text: runtime.path(),
+    "append": lambda runtime, _node, text: runtime.send(text, run=False),
+    "branch": lambda runtime, node, text: runtime.send(text, at=node, run=False),
+    "keep": lambda runtime, node, text: runtime.edit(node, text, keep=True, run=False),
+}

@@ -9,7 +9,7 @@ from statistics import median
 
 from benchmarks.floors import Bare, interleaved, sentences, timed
 from benchmarks.table import Line, ratio
-from benchmarks.world import straight, world
+from benchmarks.world import stand, straight, world
 from forkwood import wire
 from forkwood.domain import joins
 from forkwood.domain.ids import Id
@@ -136,7 +136,7 @@ class Subject:
 
     def timed(self, verb: Verb) -> float:
         """The seconds of VERB, done while the head stands at the end of the path."""
-        self.runtime.switch(self.leaf, conversation=self.conversation, here=True)
+        stand(self.runtime, self.conversation, self.leaf)
         return timed(lambda: verb(self, next(self._middle)))
 
 

@@ -46,6 +46,13 @@ def straight(runtime: Runtime, messages: int, *, seed: int = 1, tails: dict[int,
     return made
 
 
+def stand(runtime: Runtime, conversation: Id, node: Id) -> None:
+    """Put the head where NODE was appended, whatever has been carried since."""
+    with runtime.house.store.write() as tx:
+        spot = Spot(names.node(tx, node))
+        conversations.move_head(tx, names.conversation(tx, conversation), spot, now_ms())
+
+
 def _said(tx: Tx, id: Id, conversation: int, at: Spot, text: str) -> int:
     role, who = ROLES[at.node % 2], Who(by="user", via="cli")
     node = append.add_message(

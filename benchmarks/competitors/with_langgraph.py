@@ -35,7 +35,7 @@ class Subject:
         self.middle = self._put(start, messages[: depth // 2])
         self.head = self._put(self.middle, messages)
 
-    def path(self, number: int) -> list[Any]:
+    def path(self, _number: int) -> list[Any]:
         """Read the thread."""
         return self._messages(self.head)
 

@@ -37,7 +37,7 @@ class Subject:
             self.store.append(self.thread, self.messages)
         self.middle = self.store.ensure_chain(self.messages[: depth // 2])
 
-    def path(self, number: int) -> None:
+    def path(self, _number: int) -> None:
         """Read the thread."""
         self.store.thread_messages(self.thread)
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forkwood.domain import words
 from forkwood.domain.message import Attachment, Part, Text, Thinking, ToolCall, ToolResult
 from forkwood.domain.words import TERM_CHARACTERS, fold, indexed, is_unspaced, keeps_places, pieces, searchable, terms
 
@@ -110,6 +113,12 @@ def test_terms_come_back_from_the_index_as_they_went_in(said: str) -> None:
     stored = indexed((Text(text=said),))
     assert stored.split(" ") == [*terms(fold(said)), *pieces(said)] or not stored
     assert all(term.isalnum() or not term.isascii() for term in stored.split())
+
+
+def test_what_needs_no_look_at_each_character_folds_as_if_it_had_one() -> None:
+    for code in range(0xD7A4):
+        if words._ONLY_CASE.fullmatch(character := chr(code)):
+            assert words._folds[code] == fold(character) == unicodedata.normalize("NFKC", character).lower()
 
 
 @given(st.text())

@@ -28,6 +28,11 @@ _TERM = re.compile(f"[{_UNSPACED}]|(?:(?![{_UNSPACED}])[^\\W_]|[{_VOWEL_SIGNS}])
 _UNSPACED_ONE = re.compile(f"[{_UNSPACED}]")
 _ASCII_TERM = re.compile("[0-9a-z]+")
 
+# ASCII, Han, kana and Hangul: of these only ASCII folds, so most texts need no look at each character.
+_ONLY_CASE = re.compile(
+    "[\x00-\x7f\u3001-\u3006\u3041-\u3096\u30a1-\u30fa\u30fc\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]*"
+)
+
 # Accents of Latin, Greek and Cyrillic; points of Hebrew and Arabic; what is not seen: soft hyphens, zero widths.
 _UNHEARD = re.compile(
     "[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u00ad\u200b-\u200f\u2060\ufeff]"
@@ -59,14 +64,14 @@ _folds = _Folds()
 
 def fold(text: str) -> str:
     """TEXT with case, diacritics and compatibility forms folded away; white space stays as it is."""
-    if text.isascii():
+    if text.isascii() or _ONLY_CASE.fullmatch(text):
         return text.lower()
     return unicodedata.normalize("NFKC", text).translate(_folds)
 
 
 def keeps_places(text: str) -> bool:
     """Whether each character of TEXT folds to exactly one, so that a place in the folded text is the same in TEXT."""
-    if text.isascii():
+    if text.isascii() or _ONLY_CASE.fullmatch(text):
         return True
     return unicodedata.is_normalized("NFKC", text) and all(len(_folds[ord(character)]) == 1 for character in set(text))
 
