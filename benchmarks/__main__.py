@@ -1,7 +1,4 @@
-"""Measures everything and prints one table; ends with 1 where something is over its target.
-
-Usage: python -m benchmarks [--quick] [--write-baseline] [GROUP…]
-"""
+"""Measures everything that has a target, and prints one table."""
 
 from __future__ import annotations
 
@@ -32,6 +29,7 @@ def main() -> int:
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"some of: {', '.join(GROUPS)}")
     parser.add_argument("--quick", action="store_true", help="a tenth of the sizes: seconds, and other figures")
     parser.add_argument("--write-baseline", action="store_true", help=f"keep the values in {BASELINE.name}")
+    parser.add_argument("--strict", action="store_true", help="end with 1 where something is over its target")
     asked = parser.parse_args()
     if unknown := set(asked.groups) - set(GROUPS):
         parser.error(f"no such group: {', '.join(sorted(unknown))}")
@@ -40,7 +38,7 @@ def main() -> int:
     print(render(lines, before))
     if asked.write_baseline:
         _keep(before, lines)
-    return int(any(line.verdict == "OVER" for line in lines))
+    return int(asked.strict and any(line.verdict == "OVER" for line in lines))
 
 
 def _measured(name: str, *, quick: bool) -> list[Line]:
