@@ -52,7 +52,7 @@ class Grip:
             self.save_draft()
         else:
             with self.supplies.store.read() as tx:
-                version = holding.data_version(tx)
+                version = holding.store_version(tx)
                 if version != self._version or self.poke.is_due:
                     self._version, self.poke.is_due = version, False
                     self.held = holding.renew(tx, self.held)

@@ -129,7 +129,7 @@ class Follower:
     def look(self) -> bool:
         """Tell what is new; False where the run does not move any more."""
         with self._store.read() as tx:
-            version = holding.data_version(tx)
+            version = holding.store_version(tx)
             if version != self._version:
                 self._version = version
                 self._tell(tx)

@@ -104,7 +104,7 @@ def release(tx: Tx, held: Held) -> None:
     )
 
 
-def data_version(tx: Tx) -> int:
+def store_version(tx: Tx) -> int:
     """A number that changes when another connection has changed the store: the cheapest question there is."""
     return cast("int", tx.value("PRAGMA data_version"))
 

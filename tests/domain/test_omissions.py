@@ -1,0 +1,42 @@
+"""What a prompt does not hold, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from forkwood.domain.message import Replay
+from forkwood.domain.model import Traits
+from forkwood.domain.omissions import left_out
+from tests.domain.paths import CAT, FILES, GOLDEN, NOTES, manifest, node, path, result, thought
+
+THINKING = "thinking goes back only to the model that gave it, and only signed"
+
+
+@pytest.mark.parametrize(
+    ("said", "fields", "expected"),
+    [
+        (GOLDEN["plain"], {}, []),
+        (GOLDEN["tools"], {}, []),
+        (GOLDEN["attachments"], {}, []),
+        (GOLDEN["thinking"], {}, [(2, THINKING), (4, THINKING)]),
+        (GOLDEN["interrupted"], {}, [(6, "a result without its call: look")]),
+        (
+            path(("user", (CAT,))),
+            {"traits": Traits(images=False)},
+            [(1, "the model sees no pictures: cat.png is named only")],
+        ),
+        (path(("user", ("  ",))), {}, [(1, "a text without words")]),
+        (path(("assistant", (thought("x", Replay(dialect="chat", family="claude", value=1)),))), {}, [(1, THINKING)]),
+        (path(("tool", (result("a"),))), {}, [(1, "a result without its call: look")]),
+    ],
+)
+def test_each_with_its_reason(said: Any, fields: dict[str, Any], expected: list[tuple[int, str]]) -> None:
+    found = left_out(said, manifest(**fields), FILES)
+    assert [(one.id, one.reason) for one in found] == [(node(number), reason) for number, reason in expected]
+
+
+def test_a_file_that_is_not_at_hand_is_named_only() -> None:
+    (found,) = left_out(path(("user", (NOTES,))), manifest(), {})
+    assert found.reason == "notes.txt is named only: no longer kept, too large, or no text"
