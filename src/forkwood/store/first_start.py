@@ -35,11 +35,7 @@ def image() -> bytes:
 
 
 def put_in_place(path: Path, content: bytes) -> bool:
-    """Make CONTENT the file at PATH, whole and synced; False where there is one already. Raises OSError.
-
-    Also ends what killed programs have begun: no living one loses its file, for it holds a lock on it.
-    """
-    clear_left_overs(path)
+    """Make CONTENT the file at PATH, whole and synced; False where there is one already. Raises OSError."""
     while (begun := _begin(path)) is None:
         pass
     new, handle = begun
@@ -57,18 +53,19 @@ def put_in_place(path: Path, content: bytes) -> bool:
 
 
 def clear_left_overs(path: Path) -> None:
-    """Remove what killed first starts have left beside PATH: files never linked, and second names of the store."""
-    for left in path.parent.glob(f"{_PREFIX}*"):
+    """Remove what killed first starts have left beside PATH: files never linked, and second names of the store.
+
+    No living one loses its file: it holds a lock on it.
+    """
+    for name in os.listdir(path.parent):  # noqa: PTH208 - looked at on every start: no objects for what is passed over
+        if not name.startswith(_PREFIX):
+            continue
+        left = path.with_name(name)
         with suppress(OSError):
             if path.exists() and left.samefile(path):
                 left.unlink(missing_ok=True)
             else:
                 _remove_unless_locked(left)
-
-
-def has_second_name(path: Path) -> bool:
-    """Whether a first start was killed between its link and the removal of its own name."""
-    return path.stat().st_nlink > 1
 
 
 def sync_directory(directory: Path) -> None:

@@ -30,10 +30,9 @@ def open_store(home: str | Path, *, now_ms: int) -> Store:
     refuse_network(home)
     try:
         _make_home(home)
+        first_start.clear_left_overs(path)
         if not _exists(path):
             first_start.put_in_place(path, first_start.image())
-        elif first_start.has_second_name(path):
-            first_start.clear_left_overs(path)
         path = _followed(path)
         found = look(path)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Makes the golden store of the present version: `python -m tests.store.golden.make`. A released one is kept for ever."""
+"""Makes the golden store of the present version: `python -m tests.store.golden.make`. Released, it is kept for ever."""
 
 from __future__ import annotations
 
