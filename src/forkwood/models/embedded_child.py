@@ -19,6 +19,9 @@ CACHE_MIB = 256
 """For the state of other branches, so that switching between them does not read them anew."""
 
 
+THREADS_MAX = 4
+
+
 class Start(Struct, frozen=True, kw_only=True):
     """What to serve, and for whom."""
 
@@ -72,12 +75,23 @@ def _serve(start: Start) -> Any:
     wanted.n_parallel = 1  # the context is divided among sequences
     wanted.n_predict = start.output_max
     wanted.cache_ram_mib = CACHE_MIB
+    wanted.cpuparams.n_threads = wanted.cpuparams_batch.n_threads = _threads()
     # The likeliest word each time, for the same answer each time; without DRY so small a model repeats itself for ever.
     wanted.sampling.temp = 0.0
     wanted.sampling.dry_multiplier = 0.8
     wanted.sampling.dry_allowed_length = 4
     wanted.sampling.dry_penalty_last_n = 512
     return xllamacpp.Server(wanted)
+
+
+def _threads() -> int:
+    """Half of the processors, and no more than help so small a model.
+
+    Its threads wait for each other after every layer: where one of them is held up by another program all are, and with
+    a thread on each processor of a busy machine a word was measured to take 40 times as long as with one thread alone.
+    """
+    processors = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    return max(1, min(THREADS_MAX, processors // 2))
 
 
 def _watch() -> None:
