@@ -24,8 +24,13 @@ def text(value: Any) -> str:
 
 
 def decode(source: bytes | str, shape: type[T]) -> T:
-    """The value of SHAPE that SOURCE spells. Raises msgspec.ValidationError, or msgspec.DecodeError for no JSON at all."""
+    """The value of SHAPE that SOURCE spells. Raises msgspec.ValidationError, msgspec.DecodeError for no JSON."""
     return msgspec.json.decode(source, type=shape)
+
+
+def plain(value: Any) -> Any:
+    """VALUE as its JSON is read back: dicts, lists, text, numbers."""
+    return msgspec.json.decode(_encoder.encode(value))
 
 
 def canonical(value: Any) -> bytes:

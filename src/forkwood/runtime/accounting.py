@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct
 
 from forkwood import wire
 from forkwood.domain import joins
@@ -82,15 +82,15 @@ def _accounted(tx: Tx, row: Node, turn: Turn) -> Why:
         run=row.origin.run,
         turn=turn.number,
         manifest=None if body is None else wire.decode(body, dict),
-        recipe=to_builtins(turn.recipe),
+        recipe=wire.plain(turn.recipe),
         entries=tuple(one.node for one in said),
         left_out=left_out(tx, spot, said, turn.recipe),
-        prompt=None if judged.prompt is None else to_builtins(judged.prompt),
+        prompt=None if judged.prompt is None else wire.plain(judged.prompt),
         prompt_digest=turn.recipe.prompt_digest,
         request_digest=turn.recipe.request_digest,
         verified=judged.verified,
         reason=judged.reason,
-        usage=None if kept is None or kept.usage is None else to_builtins(kept.usage),
+        usage=None if kept is None or kept.usage is None else wire.plain(kept.usage),
         cost=None if kept is None else kept.cost,
     )
 

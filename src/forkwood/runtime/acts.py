@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from msgspec import to_builtins
-
 from forkwood import wire
 from forkwood.domain import limits
 from forkwood.domain.act import Act, Effect, HeadMoved, SettingChanged
@@ -58,7 +56,7 @@ class OpenAct:
 
     def write_setting(self, key: str, value: Any) -> Any:
         """Change a setting; its value before, both as JSON has them. No effect where it is so already."""
-        before, value = conversations.setting(self.tx, self.conversation, key), to_builtins(value)
+        before, value = conversations.setting(self.tx, self.conversation, key), wire.plain(value)
         if before != value:
             by: TitledBy = "user" if value else "rule"
             conversations.write_setting(self.tx, self.conversation, key, value, titled_by=by)

@@ -35,7 +35,7 @@ class Keeping(Acting):
         settings = begun_with(self.house.settings.system, self._profile(profile), profile, model, system)
         named = None if title is None else choices.parse("title", title)
         if settings.model:
-            self.house.known_model(settings.model)
+            settings = replace(settings, model=self.house.known_model(settings.model))
 
         def do(tx: Tx) -> Conversation:
             new_id, now_ms = self.house.new_id(), self.house.clock()
@@ -91,9 +91,9 @@ class Keeping(Acting):
     def _parsed(self, act: OpenAct, setting: str, value: str) -> tuple[str, Any]:
         row = conversations.row(act.tx, act.conversation)
         new = choices.parse(setting, value, row.tools_off)
-        if setting == "model" and new:
-            self.house.known_model(new)
         match setting:
+            case "model" if new:
+                return setting, self.house.known_model(new)
             case "title":
                 return "title", new or ""
             case "tools":

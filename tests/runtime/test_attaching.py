@@ -1,0 +1,83 @@
+"""Files that go with a message: known by their bytes, bounded before they are read."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from forkwood.domain import limits
+from forkwood.domain.errors import LimitExceeded, Misused, NotFound
+from forkwood.runtime.attaching import image_type, keep, read
+from forkwood.store import blobs
+from forkwood.store.db import Store
+
+
+@pytest.mark.parametrize(
+    ("content", "mime"),
+    [
+        (b"\x89PNG\r\n\x1a\nrest", "image/png"),
+        (b"\xff\xd8\xff\xe0", "image/jpeg"),
+        (b"GIF89a", "image/gif"),
+        (b"RIFF\0\0\0\0WEBPVP8 ", "image/webp"),
+        (b"RIFF\0\0\0\0WAVE", None),
+        (b"%PDF-1.7", None),
+        (b"", None),
+    ],
+)
+def test_a_picture_is_known_by_its_first_bytes(content: bytes, mime: str | None) -> None:
+    assert image_type(content) == mime
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "mime"),
+    [
+        ("a.png", b"no picture", "image/png"),
+        ("a.unheardof", b"plain", "text/plain"),
+        ("a.unheardof", b"\x00\x01", "application/octet-stream"),
+        ("a.unheardof", b"\xff\xfe\x00", "application/octet-stream"),
+        ("a.py", b"print()", "text/x-python"),
+    ],
+)
+def test_any_other_file_is_called_by_its_name_or_what_it_is(
+    tmp_path: Path, name: str, content: bytes, mime: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    [found] = read([path])
+    assert (found.part.media, found.part.mime, found.part.size) == ("file", mime, len(content))
+
+
+def test_bytes_are_kept_once_by_their_digest(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    one.write_bytes(b"same")
+    two.write_bytes(b"same")
+    with Store.in_memory().write() as tx:
+        first, second = keep(tx, read([one, two]))
+        assert first.blob == second.blob
+        assert blobs.get(tx, first.blob) == b"same"
+        assert tx.value("SELECT count(*) FROM blob") == 1
+
+
+def test_the_largest_file_is_taken_and_a_larger_one_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "attachment_bytes_max", 4)
+    path = tmp_path / "a"
+    path.write_bytes(b"1234")
+    assert read([path])[0].content == b"1234"
+    path.write_bytes(b"12345")
+    with pytest.raises(LimitExceeded) as refused:
+        read([path])
+    assert refused.value.facts["got"] == 5
+
+
+def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
+    with pytest.raises(NotFound):
+        read([tmp_path / "missing"])
+    with pytest.raises(Misused, match="no regular file"):
+        read([tmp_path])
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(Misused, match="no regular file"):
+        read([tmp_path / "pipe"])
+    with pytest.raises(LimitExceeded):
+        read([tmp_path] * (limits.attachments_max + 1))
