@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from forkwood.domain import limits
@@ -50,22 +52,21 @@ def test_what_was_refused_leaves_no_receipt(runtime: Runtime) -> None:
 
 def test_every_changing_verb_takes_a_key(runtime: Runtime) -> None:
     ids = said(runtime, "q1", "a1", "q2")
-    for number, verb in enumerate(
-        [
-            lambda key: runtime.new(title="n", key=key).id,
-            lambda key: runtime.use(runtime.listed()[-1].id, key=key).id,
-            lambda key: runtime.set("title", "x", key=key),
-            lambda key: runtime.edit(ids[1], "a1'", keep=True, key=key),
-            lambda key: runtime.drop(ids[0], key=key),
-            lambda key: runtime.fork(ids[2], key=key).id,
-            lambda key: runtime.label(ids[2], "x y", key=key),
-            lambda key: runtime.unlabel("x y", key=key),
-            lambda key: runtime.hide(ids[2], key=key),
-            lambda key: runtime.unhide(ids[2], key=key),
-            lambda key: runtime.undo(key=key),
-            lambda key: runtime.redo(key=key),
-        ]
-    ):
+    verbs: list[Callable[[str], object]] = [
+        lambda key: runtime.new(title="n", key=key).id,
+        lambda key: runtime.use(runtime.listed()[-1].id, key=key).id,
+        lambda key: runtime.set("title", "x", key=key),
+        lambda key: runtime.edit(ids[1], "a1'", keep=True, key=key),
+        lambda key: runtime.drop(ids[0], key=key),
+        lambda key: runtime.fork(ids[2], key=key).id,
+        lambda key: runtime.label(ids[2], "x y", key=key),
+        lambda key: runtime.unlabel("x y", key=key),
+        lambda key: runtime.hide(ids[2], key=key),
+        lambda key: runtime.unhide(ids[2], key=key),
+        lambda key: runtime.undo(key=key),
+        lambda key: runtime.redo(key=key),
+    ]
+    for number, verb in enumerate(verbs):
         first = verb(f"key {number}")
         count = len(list(runtime.log()))
         assert verb(f"key {number}") == first

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -226,7 +227,12 @@ def test_nobody_speaks_into_the_trash(runtime: Runtime) -> None:
     [first] = said(runtime, "q1")
     here = runtime.conversation().id
     runtime.hide(here)
-    for verb in (lambda: runtime.send("q2"), lambda: runtime.edit(first, "q1'"), lambda: runtime.retry(first)):
+    verbs: list[Callable[[], object]] = [
+        lambda: runtime.send("q2"),
+        lambda: runtime.edit(first, "q1'"),
+        lambda: runtime.retry(first),
+    ]
+    for verb in verbs:
         with pytest.raises(Refused, match="in the trash") as refused:
             verb()
         assert "unhide" in refused.value.hint

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from forkwood.runtime import Runtime
 from forkwood.store.opening import open_store
 from tests.runtime.doors import NOON, answered, door, script
 
-REPLIES = [
+REPLIES: list[dict[str, Any]] = [
     {"match": "Give this conversation a title", "text": '"Bread for beginners."\nmore'},
     {"text": "use flour"},
 ]
