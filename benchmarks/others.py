@@ -6,10 +6,9 @@ import json
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
 
-from benchmarks.floors import timed
+from benchmarks.floors import timed, usual
 from benchmarks.table import Line, ratio
 from benchmarks.world import stand, straight, world
 from forkwood.domain.ids import Id
@@ -50,7 +49,7 @@ def _ours(depth: int) -> dict[str, float]:
             for name, act in ACTS.items():
                 stand(runtime, conversation, ids[-1])
                 times[name].append(timed(lambda: act(runtime, ids[depth // 2], f"{number} {TEXT}")))  # noqa: B023
-        return {name: median(seconds) for name, seconds in times.items()}
+        return {name: usual(seconds) for name, seconds in times.items()}
 
 
 ACTS: dict[str, Callable[[Runtime, Id, str], object]] = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
-from statistics import median
+from statistics import mean
 
-from benchmarks.floors import Bare, interleaved, sentences, timed
+from benchmarks.floors import Act, Bare, interleaved, sentences, timed, usual
 from benchmarks.table import Line, ratio
 from benchmarks.world import stand, straight, world
 from forkwood import wire
@@ -23,6 +23,7 @@ from forkwood.store import conversations, places
 from forkwood.store.db import Tx
 
 SHALLOW, DEEP = 100, 10_000
+APPENDS = 40
 KB = 1_000
 _MANIFEST = Manifest(
     model="none", binding=Binding(provider="none", dialect="chat", origin="", model="none"), traits=Traits(),
@@ -40,34 +41,33 @@ def measure(*, quick: bool) -> Iterator[Line]:
 
 
 def _appends(deep: int) -> Iterator[Line]:
-    times = {}
-    for depth in (SHALLOW, deep):
-        with world() as (runtime, home):
-            straight(runtime, depth)
-            bare = Bare(home / "bare.db")
-            texts = sentences(7)
-            ours, floor = interleaved(
-                lambda: runtime.send(next(texts), run=False),  # noqa: B023 - done before the next round
-                lambda: bare.insert(wire.text((Text(text=next(texts)),))),  # noqa: B023
-                rounds=100,
-            )
-            times[depth] = ours
+    with world() as (runtime, home):
+        bare, texts = Bare(home / "bare.db"), sentences(7)
+        subjects = {depth: Subject(runtime, depth) for depth in (SHALLOW, deep)}
+        sends = {depth: _sending(subject, texts) for depth, subject in subjects.items()}
+        for depth, send in sends.items():
+            ours, floor = interleaved(send, lambda: bare.insert(wire.text((Text(text=next(texts)),))), APPENDS)
             yield ratio(f"append at depth {depth:,}", ours, floor, 4.0)
-            yield Line(
-                name=f"written by an append at depth {depth:,}", value=_written(runtime, home), unit="kB", most=80
-            )
-    yield ratio(f"append at depth {deep:,} to {SHALLOW:,}", times[deep], times[SHALLOW], 1.2)
+        ours, floor = interleaved(sends[deep], sends[SHALLOW], APPENDS)
+        yield ratio(f"append at depth {deep:,} to {SHALLOW:,}", ours, floor, 1.2)
+        for depth, send in sends.items():
+            written = _written(runtime, home, send)
+            yield Line(name=f"written by an append at depth {depth:,}", value=written, unit="kB", most=80)
 
 
-def _written(runtime: Runtime, home: Path) -> float:
+def _sending(subject: Subject, texts: Iterator[str]) -> Act:
+    return lambda: subject.runtime.send(next(texts), conversation=subject.conversation, run=False)
+
+
+def _written(runtime: Runtime, home: Path, send: Act) -> float:
     """Kilobytes that one append writes, from the growth of the write-ahead log over appends in tens."""
-    texts, journal, grown = sentences(8), home / "forkwood.db-wal", []
+    journal, grown = home / "forkwood.db-wal", []
     for _ in range(20):
         assert runtime.house.store.checkpoint()
-        for text in islice(texts, 10):
-            runtime.send(text, run=False)
+        for _ in range(10):
+            send()
         grown.append(journal.stat().st_size / 10 / KB)
-    return sum(grown) / len(grown)
+    return mean(grown)
 
 
 def _paths(depths: tuple[int, ...]) -> Iterator[Line]:
@@ -120,7 +120,7 @@ def _verbs(deep: int) -> Iterator[Line]:
         far = Subject(runtime, deep)
         for name, verb in VERBS.items():
             times = [(far.timed(verb), shallow.timed(verb)) for _ in range(VERB_ROUNDS + 1)][1:]
-            ours, floor = median(one for one, _ in times), median(other for _, other in times)
+            ours, floor = usual(one for one, _ in times), usual(other for _, other in times)
             yield ratio(f"{name} at depth {deep:,} to {SHALLOW:,}", ours, floor, 1.5)
 
 

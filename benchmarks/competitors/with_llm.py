@@ -10,7 +10,7 @@ import json
 import sys
 import time
 from pathlib import Path
-from statistics import median
+from statistics import mean
 
 import sqlite_utils
 from llm.logs import LogStore
@@ -66,7 +66,9 @@ def main(depth: int, rounds: int, folder: str) -> None:
             start = time.perf_counter()
             getattr(subject, name)(number)
             seconds.append(time.perf_counter() - start)
-    print(json.dumps({name: median(seconds) for name, seconds in times.items()}))
+    print(
+        json.dumps({name: mean(sorted(seconds)[rounds // 4 : rounds - rounds // 4]) for name, seconds in times.items()})
+    )
 
 
 if __name__ == "__main__":
