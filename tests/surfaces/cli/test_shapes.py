@@ -1,6 +1,6 @@
 """Every shape that `--json` gives, against a golden file that is kept for ever.
 
-A shape may gain a field: then its file is written anew with WRITE_GOLDEN=1, and the difference is read before it is kept.
+A shape may gain a field: its file is then written anew with WRITE_GOLDEN=1, and the difference read before it is kept.
 """
 
 from __future__ import annotations
