@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -292,3 +294,23 @@ def test_a_key_put_away_is_named_in_the_file_and_stands_nowhere_in_it(home: Path
     assert load(home).providers["work"].keys == (reference, "env:WORK_KEY", "file:/secrets/work")
     assert Keys({})(reference) == "sk-seeded-9876543210"
     assert "sk-seeded" not in (home / "config.toml").read_text()
+
+
+DOCUMENT = Path(__file__).parent.parent / "docs" / "settings.md"
+
+
+def test_the_page_about_settings_is_itself_a_file_that_can_be_read(home: Path) -> None:
+    put(home, DOCUMENT.read_text().partition("```toml\n")[2].partition("```")[0])
+    settings = load(home)
+    assert settings.profiles["poet"].params == Parameters(temperature=0.9)
+    assert settings.timeouts == Timeouts()
+    assert len(settings.providers["work"].keys) == 3
+
+
+@pytest.mark.parametrize("shape", [Settings, Profile, Provider, Timeouts, Parameters])
+def test_the_page_about_settings_names_all_that_can_be_set(shape: type[msgspec.Struct]) -> None:
+    page = DOCUMENT.read_text()
+    for field in msgspec.structs.fields(shape):
+        name = f"FORKWOOD_{field.name.upper()}" if field.name in config.FROM_ENVIRONMENT else field.name
+        assert re.search(rf"\b{name}\b", page)
+    assert all(variable in page for variable in ("FORKWOOD_MODEL", "FORKWOOD_LOCAL_SERVERS"))

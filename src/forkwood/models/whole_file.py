@@ -6,7 +6,6 @@ import contextlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from secrets import token_hex
 
 
 def put(path: Path, chunks: Iterable[bytes], *, mode: int) -> None:
@@ -15,7 +14,7 @@ def put(path: Path, chunks: Iterable[bytes], *, mode: int) -> None:
     What stood there before is replaced in one step; where CHUNKS raise, it stays as it was.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{token_hex(8)}")
+    draft = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
     try:
         with os.fdopen(handle, "wb") as file:
