@@ -42,7 +42,7 @@ def why(tx: Tx, node: int) -> Why:
             node=row.id,
         )
     recipe = turn.recipe
-    verified, reason = verdict(tx, recipe)
+    verified, reason, prompt = verdict(tx, recipe)
     kept, said = turn.kept, _said(tx, recipe)
     body = manifests.body(tx, recipe.manifest)
     return Why(
@@ -53,6 +53,7 @@ def why(tx: Tx, node: int) -> Why:
         recipe=msgspec.to_builtins(recipe),
         entries=tuple(one.node for one in said),
         left_out=(*_hidden(tx, recipe), *_omitted(tx, said, recipe)),
+        prompt=None if prompt is None else msgspec.to_builtins(prompt),
         prompt_digest=recipe.prompt_digest,
         request_digest=recipe.request_digest,
         verified=verified,
@@ -70,21 +71,21 @@ def rebuild(tx: Tx, recipe: Recipe) -> Prompt:
     return rebuilt(tx, _said(tx, recipe), recipe)
 
 
-def verdict(tx: Tx, recipe: Recipe) -> tuple[bool | None, str | None]:
-    """Whether the prompt can be proved; where not, the reason: where it is false, with the first differing entry."""
+def verdict(tx: Tx, recipe: Recipe) -> tuple[bool | None, str | None, Prompt | None]:
+    """Whether the prompt can be proved; where not, the reason (with the first differing entry); the prompt as rebuilt."""
     if recipe.form not in joins.FORMS:
-        return None, "form unknown"
+        return None, "form unknown", None
     if any(step.purged for step in places.steps(tx, _spot(tx, recipe))):
-        return None, "purged"
+        return None, "purged", None
     try:
         prompt = rebuild(tx, recipe)
     except NotFound as gone:
-        return None, f"purged: {gone.message}"
+        return None, f"purged: {gone.message}", None
     except Conflict as altered:
-        return False, altered.message
+        return False, altered.message, None
     if wire.digest(prompt) == recipe.prompt_digest:
-        return True, None
-    return False, _difference(tx, recipe)
+        return True, None, prompt
+    return False, _difference(tx, recipe), prompt
 
 
 def _turn(events: list[Event], row: Node) -> Turn | None:
