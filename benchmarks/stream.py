@@ -54,10 +54,10 @@ async def _timed(runtime: Runtime, url: str, rounds: int) -> list[tuple[float, f
         async def ours() -> None:
             await _ours(runtime)
 
-        return [(await _processor(ours), await _processor(bare)) for _ in range(rounds + 1)][1:]
+        return [(await _cpu_seconds(ours), await _cpu_seconds(bare)) for _ in range(rounds + 1)][1:]
 
 
-async def _processor(act: Callable[[], Awaitable[None]]) -> float:
+async def _cpu_seconds(act: Callable[[], Awaitable[None]]) -> float:
     start = time.process_time()
     await act()
     return time.process_time() - start

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -349,7 +350,6 @@ def test_what_is_purged_is_not_indexed_again(store: Store) -> None:
 
 
 def test_any_program_can_ask_the_index_by_hand(home: Path) -> None:
-    sqlite3 = pytest.importorskip("sqlite3")
     store = opened(home)
     said(store, "by hand")
     store.close()
