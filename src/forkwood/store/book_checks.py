@@ -38,8 +38,6 @@ _WRITE_AGES = f"""UPDATE conversation SET updated_ms = a.least
     AND NOT conversation.updated_ms BETWEEN a.least AND max(a.least, a.newest)"""
 
 _SOFT_REFERENCES = (
-    ("mark", "since", "event", "seq", ""),
-    ("mark", "until", "event", "seq", ""),
     ("run", "manifest", "manifest", "digest", ""),
     ("event", "run", "run", "id", ""),
     ("node", "run", "run", "id", "AND via <> 'import'"),
@@ -101,8 +99,16 @@ def references(tx: Tx) -> Iterator[Problem]:
         yield Problem(kind="dangling", message=f"row {row} of {table} points at a {parent} that is not there")
     for table, column, parent, key, but in _SOFT_REFERENCES:
         where = f"{column} IS NOT NULL AND {column} NOT IN (SELECT {key} FROM {parent})"
-        for (row,) in tx.each(f"SELECT {'node' if table == 'mark' else 'seq'} FROM {table} WHERE {where} {but}"):
-            yield Problem(kind="dangling", message=f"row {row} of {table} points at a {parent} that is not there")
+        for (row,) in tx.each(f"SELECT seq FROM {table} WHERE {where} {but}"):
+            yield Problem(kind="missing", message=f"row {row} of {table} speaks of a {parent} that is not there")
+
+
+def marks(tx: Tx) -> Iterator[Problem]:
+    """Marks begin and end at log numbers that were given."""
+    sql = "SELECT node, since, until FROM mark WHERE max(since, ifnull(until, 0)) > ? OR until < since ORDER BY node"
+    newest = tx.value("SELECT seq FROM sqlite_sequence WHERE name = 'event'") or 0
+    for node, since, until in tx.each(sql, (newest,)):
+        yield Problem(kind="mark", message=f"node #{node} is hidden from log number {since} to {until}: that cannot be")
 
 
 def events(tx: Tx) -> Iterator[Problem]:

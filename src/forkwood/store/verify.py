@@ -28,6 +28,7 @@ CHECKS: tuple[Check, ...] = (
     Check(book_checks.schema, book_checks.mend_schema),
     Check(book_checks.purge_marker, book_checks.mend_purge_marker),
     Check(book_checks.references),
+    Check(book_checks.marks),
     Check(tree_checks.places),
     Check(tree_checks.grafts),
     Check(tree_checks.pointers),
@@ -42,6 +43,10 @@ CHECKS: tuple[Check, ...] = (
     Check(book_checks.blobs),
     Check(book_checks.searches, search.rebuild),
 )
+
+
+LOSSES = frozenset({"missing", "attachment", "run"})
+"""What remains for ever where a salvage could not save everything: known, told then, and no problem any more."""
 
 
 class Report(Struct, frozen=True, kw_only=True):
@@ -62,8 +67,13 @@ def examine(store: Store, driven: Callable[[str], bool]) -> Report:
     if damage:
         return Report(ok=False, problems=damage, notices=())
     with store.read() as tx:
-        problems = tuple(problem for check in CHECKS for problem in bounded(_asked(tx, check)))
-        return Report(ok=not problems, problems=problems, notices=tuple(undriven(tx, driven)))
+        found = [problem for check in CHECKS for problem in bounded(_asked(tx, check))]
+        losses = (
+            [problem for problem in found if problem.kind in LOSSES and not problem.mendable] if _has_lost(tx) else []
+        )
+        problems = tuple(problem for problem in found if problem not in losses)
+        notices = (*undriven(tx, driven), *(f"lost in a salvage: {loss.message}" for loss in losses))
+        return Report(ok=not problems, problems=problems, notices=notices)
 
 
 def mend(store: Store) -> tuple[str, ...]:
@@ -104,6 +114,11 @@ def undriven(tx: Tx, driven: Callable[[str], bool]) -> Iterator[str]:
         if status != "waiting" and not (driver and driven(driver)):
             ending = name.hex()[-8:]
             yield f"run {ending} is {status} and nobody drives it; `forkwood resume {ending}` goes on with it"
+
+
+def _has_lost(tx: Tx) -> bool:
+    sql = "SELECT 1 FROM event WHERE kind = 'store.salvaged' AND payload ->> '$.lost' > 0"
+    return tx.value(sql) is not None
 
 
 def _asked(tx: Tx, check: Check) -> Iterator[Problem]:

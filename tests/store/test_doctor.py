@@ -1,0 +1,89 @@
+"""Doctor on a home: what it says of one it may not touch, of a whole one, and what it does to a broken one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from forkwood.domain.errors import StoreUnusable
+from forkwood.store import doctor
+from forkwood.store.verify import Report
+from tests.store.breaking import broken, nobody
+from tests.store.richness import rich
+from tests.store.seeds import ME, NOW, opened, texts
+
+
+def repaired(home: Path) -> Report:
+    return doctor.repair(home, now_ms=NOW, who=ME, driven=nobody)
+
+
+def test_a_whole_store_is_ok_and_stays_as_it_is(home: Path) -> None:
+    rich(home)
+    before = (home / "forkwood.db").read_bytes()
+    assert doctor.examine(home, now_ms=NOW, driven=nobody) == Report(ok=True, problems=(), notices=())
+    assert repaired(home) == Report(ok=True, problems=(), notices=(), mended=())
+    assert (home / "forkwood.db").read_bytes() == before
+
+
+def test_an_index_is_mended_in_place(home: Path) -> None:
+    rich(home)
+    broken(home, "UPDATE conversation SET turns = 9 WHERE seq = 2")
+    assert [one.kind for one in doctor.examine(home, now_ms=NOW, driven=nobody).problems] == ["counts"]
+    report = repaired(home)
+    assert (report.ok, report.mended) == (True, ("counts: made anew",))
+    assert [file.name for file in home.iterdir()] == ["forkwood.db"]
+
+
+def test_what_is_no_index_is_named_and_left(home: Path) -> None:
+    rich(home)
+    broken(home, "UPDATE node SET length = 99 WHERE seq = 60")
+    report = repaired(home)
+    assert (report.ok, [one.kind for one in report.problems], report.mended) == (False, ["length"], ())
+
+
+def test_damage_in_the_middle_is_salvaged(home: Path) -> None:
+    rich(home)
+    path = home / "forkwood.db"
+    content = bytearray(path.read_bytes())
+    content[-6 * 4096 : -2 * 4096] = b"\xa5" * 4 * 4096
+    path.write_bytes(content)
+    looked = doctor.examine(home, now_ms=NOW, driven=nobody)
+    assert not looked.ok
+    assert {one.kind for one in looked.problems} == {"damaged"}
+    report = repaired(home)
+    assert report.ok, report.problems
+    assert any(notice.startswith("lost in a salvage: ") for notice in report.notices)
+    assert "rows were saved into a new store" in report.mended[0]
+    assert str(home / "forkwood.db.corrupt-2026-02-02T02-40-00-000Z") in report.mended[0]
+    assert texts(opened(home))[0].startswith("a message long enough")
+
+
+def test_a_damaged_beginning_is_reported_as_what_it_looks_like(home: Path) -> None:
+    rich(home)
+    with (home / "forkwood.db").open("rb+") as file:
+        file.seek(100)
+        file.write(b"\xa5" * 3_996)
+    report = doctor.examine(home, now_ms=NOW, driven=nobody)
+    assert [one.kind for one in report.problems] == ["damaged"]
+    assert "doctor --repair" in report.notices[0]
+
+
+@pytest.mark.parametrize("version", [0, 42])
+def test_what_is_not_damaged_but_not_for_this_program_is_not_touched(home: Path, version: int) -> None:
+    rich(home)
+    broken(home, f"PRAGMA user_version = {version}")
+    before = (home / "forkwood.db").read_bytes()
+    with pytest.raises(StoreUnusable) as caught:
+        repaired(home)
+    assert caught.value.facts["version"] == version
+    assert {file.name: file.read_bytes() for file in home.iterdir()} == {"forkwood.db": before}
+
+
+def test_an_empty_file_is_not_salvaged(home: Path) -> None:
+    home.mkdir()
+    (home / "forkwood.db").touch()
+    with pytest.raises(StoreUnusable) as caught:
+        repaired(home)
+    assert caught.value.facts["reason"] == "empty"
+    assert [file.name for file in home.iterdir()] == ["forkwood.db"]
