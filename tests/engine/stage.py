@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from forkwood import wire
 from forkwood.domain.act import Who
 from forkwood.domain.conversation import ConversationSettings
-from forkwood.domain.errors import ForkwoodError, ProviderFailed
+from forkwood.domain.errors import ProviderFailed
 from forkwood.domain.event import Event
 from forkwood.domain.ids import Id, make_id
 from forkwood.domain.message import Origin, Part, Role, Text, ToolCall
@@ -219,5 +219,5 @@ def kinds(seen: Sequence[Seen]) -> list[str]:
     return [item.kind for item in seen if isinstance(item, EventSeen)]
 
 
-def failed(status: int | None, reason: Any, **fields: Any) -> ForkwoodError:
+def failed(status: int | None, reason: Any, **fields: Any) -> Exception:
     return ProviderFailed(reason, f"said {status}", hint="wait", status=status, **fields)

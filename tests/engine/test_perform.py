@@ -1,0 +1,260 @@
+"""Calling the model and using tools: tries, keys, stops, and the moment before an effect."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from forkwood.domain import limits
+from forkwood.domain.errors import Refused
+from forkwood.domain.message import Text
+from forkwood.domain.model import Reply
+from forkwood.domain.run_event import InteractionClosed
+from forkwood.domain.tool import ToolOutcome
+from forkwood.domain.watch import EventSeen
+from forkwood.store import holding, log, runs
+from forkwood.store.opening import open_store
+from tests.engine.stage import (
+    NOW,
+    WHO,
+    FakeModel,
+    FakeTool,
+    Scrap,
+    Stage,
+    calling,
+    failed,
+    reply,
+    results,
+    text,
+)
+
+
+def tries(stage: Stage, run: str) -> list[dict[str, Any]]:
+    return [event.payload for event in stage.events(run) if event.kind == "try.failed"]
+
+
+async def test_a_failure_before_the_reply_is_tried_again_each_try_an_event(tmp_path: Path) -> None:
+    model = FakeModel([failed(503, "unavailable")], [failed(429, "rate_limit", retry_after=0.001)], reply("Hello."))
+    stage = Stage(tmp_path, model)
+    stage.say("Hi")
+    run = stage.open()
+    (result,) = results(await stage.drive(run))
+    assert (result.status, result.text) == ("done", "Hello.")
+    assert [(one["number"], one["reason"], one["wait_ms"]) for one in tries(stage, run)] == [
+        (1, "unavailable", 250),
+        (2, "rate_limit", 1),
+    ]
+    assert [(one.turn, one.number) for one in model.attempts] == [(0, 1), (0, 2), (0, 3)]
+
+
+async def test_after_all_tries_the_run_fails_with_the_providers_words(tmp_path: Path) -> None:
+    busy: list[list[Scrap]] = [[failed(503, "overloaded", retry_after=0.0)] for _ in range(limits.tries_max)]
+    model = FakeModel(*busy)
+    stage = Stage(tmp_path, model)
+    stage.say("Hi")
+    run = stage.open()
+    (result,) = results(await stage.drive(run))
+    assert (result.status, result.node, len(model.attempts)) == ("failed", None, limits.tries_max)
+    assert result.error == {
+        "kind": "provider", "reason": "overloaded", "message": "said 503", "hint": "wait", "status": 503,
+    }  # fmt: skip
+    assert stage.path() == ["user: Hi"]
+    assert stage.run(run).error == result.error
+
+
+@pytest.mark.parametrize("status", [401, 403, 429])
+async def test_a_refused_key_gives_way_to_the_next_at_once(tmp_path: Path, status: int) -> None:
+    model = FakeModel([failed(status, "auth")], [failed(status, "auth")], reply("Hello."), keys=3)
+    stage = Stage(tmp_path, model)
+    stage.say("Hi")
+    run = stage.open()
+    (result,) = results(await stage.drive(run))
+    assert result.status == "done"
+    assert [(one["wait_ms"], one["next_key"]) for one in tries(stage, run)] == [(0, True), (0, True)]
+
+
+async def test_with_no_key_left_a_refusal_is_told(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, FakeModel([failed(401, "auth")], [failed(401, "auth")], keys=2))
+    result = await stage.answer()
+    assert result.status == "failed" and result.error is not None and result.error["reason"] == "auth"
+
+
+async def test_keys_do_not_use_up_the_tries(tmp_path: Path) -> None:
+    refused: list[list[Scrap]] = [[failed(401, "auth")] for _ in range(limits.tries_max + 1)]
+    model = FakeModel(*refused, [failed(503, "unavailable", retry_after=0.0)], reply("Hello."), keys=9)
+    assert (await Stage(tmp_path, model).answer()).status == "done"
+
+
+@pytest.mark.parametrize("reason", ["cut", "error", "stalled", "refused"])
+async def test_a_partial_reply_is_kept_and_the_run_fails(tmp_path: Path, reason: Any) -> None:
+    broken = Reply(parts=(Text(text="Once"),), partial=reason, error="broke off")
+    stage = Stage(tmp_path, FakeModel([text("Once"), broken]))
+    result = await stage.answer()
+    assert (result.status, result.text) == ("failed", "Once")
+    assert result.error is not None and (result.error["reason"], result.error["message"]) == (reason, "broke off")
+    assert stage.nodes()[-1].partial_reason == reason and stage.nodes()[-1].id == result.node
+    assert stage.path() == ["user: Hi", "assistant: Once"]
+
+
+async def test_a_reply_at_its_length_is_done_and_marked(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, FakeModel([Reply(parts=(Text(text="Once"),), partial="length", finish="length")]))
+    result = await stage.answer()
+    assert (result.status, result.error, stage.nodes()[-1].partial_reason) == ("done", None, "length")
+
+
+async def test_a_failure_in_mid_reply_is_a_partial_reply_never_a_second_try(tmp_path: Path) -> None:
+    model = FakeModel([text("Once"), failed(503, "unavailable")], reply("never"))
+    stage = Stage(tmp_path, model)
+    result = await stage.answer()
+    assert (result.status, result.text, len(model.attempts)) == ("failed", "Once", 1)
+
+
+async def test_a_stream_without_an_end_is_cut(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, FakeModel([text("Once")]))
+    result = await stage.answer()
+    assert result.error is not None and result.error["reason"] == "cut"
+
+
+async def test_a_model_that_cannot_be_opened_fails_the_run(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    stage.say("Hi")
+    (result,) = results(await stage.drive(stage.open("fake:none")))
+    assert result.status == "failed" and result.error is not None
+    assert (result.error["reason"], result.error["hint"]) == ("not_found", "try fake:one")
+
+
+async def test_a_cancel_while_it_waits_to_try_again_ends_it_at_once(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, FakeModel([failed(503, "unavailable", retry_after=29.0)]))
+    stage.say("Hi")
+    run = stage.open()
+    async for item in stage.engine.drive([run]):
+        if isinstance(item, EventSeen) and item.kind == "try.failed":
+            stage.engine.cancel(run, WHO)
+    assert stage.run(run).status == "cancelled"
+
+
+async def test_a_cancel_from_another_process_is_seen_while_it_streams(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, store=open_store(tmp_path / "home", now_ms=NOW))
+    elsewhere = open_store(tmp_path / "home", now_ms=NOW)
+
+    def asked() -> None:
+        with elsewhere.write() as tx:
+            runs.ask_to_cancel(tx, run, who=WHO, now_ms=NOW)
+
+    stage.models["fake:one"] = FakeModel([text("Once"), asked, asyncio.Event()])
+    stage.say("Hi")
+    run = stage.open()
+    (result,) = results(await stage.drive(run))
+    assert (result.status, result.text) == ("cancelled", "Once")
+
+
+async def test_a_driver_that_lost_its_run_commits_nothing(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+
+    def taken() -> None:
+        with stage.store.write() as tx:
+            holding.hold(tx, run, "somebody else", NOW)
+
+    stage.models["fake:one"] = FakeModel([text("Once"), taken, *reply("stale")[1:]], reply("fresh"))
+    stage.say("Hi")
+    run = stage.open()
+    (result,) = results(await stage.drive(run))
+    assert (result.status, result.text) == ("done", "fresh"), "nobody of that name lives: it is taken over again"
+    assert "assistant: stale" not in [f"{node.role}: {node.text}" for node in stage.nodes()]
+
+
+def approve(stage: Stage, run: str, answer: str) -> None:
+    with stage.store.write() as tx:
+        (opened,) = [event for event in log.events_of_run(tx, run, after=0) if event.kind == "interaction.opened"]
+        closed = InteractionClosed(interaction=opened.payload["interaction"], status="answered", answer=answer)
+        log.write(tx, closed, who=WHO, now_ms=NOW, run=run)
+        runs.repair(tx, run, NOW)
+
+
+@pytest.mark.parametrize(("answer", "outcome", "used"), [("allow", "ok", ["a"]), ("deny", "denied", [])])
+async def test_an_approval_outlives_the_process(tmp_path: Path, answer: str, outcome: str, used: list[str]) -> None:
+    tool = FakeTool("edit", effect="write", after_crash="journal")
+    stage = Stage(tmp_path, FakeModel(calling("edit"), reply("Done.")), tools=[tool])
+    stage.say("Hi")
+    run = stage.open()
+    assert results(await stage.drive(run))[0].status == "waiting"
+    await stage.engine.close()
+    approve(stage, run, answer)
+    (result,) = results(await stage.drive(run, engine=stage.another()))
+    assert (result.status, tool.used) == ("done", used)
+    (settled,) = [event.payload for event in stage.events(run) if event.kind == "call.settled"]
+    assert settled["outcome"] == outcome
+
+
+async def test_a_tool_that_has_changed_is_not_used_and_the_run_is_sealed_anew(tmp_path: Path) -> None:
+    tool = FakeTool("look")
+    stage = Stage(tmp_path, FakeModel(calling("look"), reply("Done.")), tools=[tool])
+    stage.models["fake:one"].script[0].insert(0, lambda: setattr(tool, "sealed", replace(tool.sealed, asks_first=True)))
+    stage.say("Hi")
+    run = stage.open()
+    assert results(await stage.drive(run))[0].status == "done"
+    (settled,) = [event.payload for event in stage.events(run) if event.kind == "call.settled"]
+    assert (settled["outcome"], settled["parts"][0]["text"], tool.used) == ("error", "changed since it was asked", [])
+    assert stage.kinds(run).count("run.sealed") == 2
+
+
+async def test_a_tool_that_refuses_is_an_error_for_the_model(tmp_path: Path) -> None:
+    def refuse() -> None:
+        raise Refused("no such path", hint="look elsewhere")
+
+    stage = Stage(tmp_path, FakeModel(calling("look"), reply("Done.")), tools=[FakeTool("look", refuse)])
+    stage.say("Hi")
+    run = stage.open()
+    await stage.drive(run)
+    (settled,) = [event.payload for event in stage.events(run) if event.kind == "call.settled"]
+    assert (settled["outcome"], settled["parts"][0]["text"]) == ("error", "no such path. look elsewhere")
+
+
+async def test_a_cancel_stops_the_tool_and_its_end_is_unknown(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+
+    async def forever() -> None:
+        stage.engine.cancel(run, WHO)
+        await asyncio.Event().wait()
+
+    tool = FakeTool("test", forever, effect="execute", after_crash="doubt")
+    stage.tools["test"] = tool
+    stage.engine = stage.another()
+    stage.models["fake:one"] = FakeModel(calling("test"))
+    stage.say("Hi")
+    run = stage.open()
+    assert results(await stage.drive(run))[0].status == "waiting"
+    approve(stage, run, "allow")
+    (result,) = results(await stage.drive(run))
+    assert (result.status, tool.used) == ("cancelled", ["a"])
+    assert stage.nodes()[-1].parts[0].outcome == "unknown"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("found", [None, ToolOutcome(outcome="ok", parts=(Text(text="it was written"),))])
+async def test_after_a_crash_the_journal_is_asked_first(tmp_path: Path, found: ToolOutcome | None) -> None:
+    begun = asyncio.Event()
+
+    async def dies() -> str:
+        if not begun.is_set():
+            begun.set()
+            await asyncio.Event().wait()
+        return "written again"
+
+    tool = FakeTool("edit", dies, effect="write", after_crash="journal")
+    stage = Stage(tmp_path, FakeModel(calling("edit"), reply("Done.")), tools=[tool])
+    stage.say("Hi")
+    run = stage.open()
+    await stage.drive(run)
+    approve(stage, run, "allow")
+    assert stage.engine.start(run)
+    await begun.wait()
+    await stage.engine.close()
+    tool.found = found
+    (result,) = results(await stage.drive(run, engine=stage.another()))
+    (settled,) = [event.payload for event in stage.events(run) if event.kind == "call.settled"]
+    assert settled["parts"][0]["text"] == ("written again" if found is None else "it was written")
+    assert (result.status, len(tool.used)) == ("done", 2 if found is None else 1)
