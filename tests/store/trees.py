@@ -33,9 +33,7 @@ class Tree:
         wanted = ConversationSettings(**settings)  # type: ignore[arg-type]
         return conversations.create(self.tx, self.id(), NOW, title="a talk", titled_by="rule", settings=wanted)
 
-    def add(
-        self, conversation: int, at: Spot, parts: Sequence[Part], role: Role = "user", *, revises: int = 0
-    ) -> Spot:
+    def add(self, conversation: int, at: Spot, parts: Sequence[Part], role: Role = "user", *, revises: int = 0) -> Spot:
         origin = ME if role == "user" else MODEL
         node = nodes.add_message(
             self.tx,
@@ -66,7 +64,9 @@ class Tree:
         return self.add(conversation, at, (Text(text="let me see"), *asked), "assistant")
 
     def results(self, at: Spot, *calls: str) -> Spot:
-        given = tuple(ToolResult(call=call, name="look", outcome="ok", parts=(Text(text=f"saw {call}"),)) for call in calls)
+        given = tuple(
+            ToolResult(call=call, name="look", outcome="ok", parts=(Text(text=f"saw {call}"),)) for call in calls
+        )
         origin = Origin(by="tool", via="cli", run=MODEL.run)
         return Spot(nodes.add_results(self.tx, id=self.id(), at=at, parts=given, origin=origin, now_ms=NOW))
 

@@ -15,8 +15,9 @@ from forkwood.store.db import Tx
 _PEELED = 4
 """How many messages above a graft's place may be newer than its source before both paths are read to compare them."""
 
-_EQUAL = """SELECT seq FROM node WHERE at_node IS ? AND at_cut = ? AND source_node = ? AND source_cut = ? AND own = ?
-  AND conversation = ?"""
+_EQUAL = "SELECT seq FROM node WHERE source_node = ? AND source_cut = ? AND own = ? AND "
+_EQUAL_HERE = f"{_EQUAL}at_node = ? AND at_cut = ?"
+_EQUAL_FIRST = f"{_EQUAL}at_node IS NULL AND conversation = ?"
 
 _BELOW = """WITH RECURSIVE down (seq) AS (
   SELECT seq FROM node WHERE at_node = :node AND at_cut <= :cut
@@ -26,8 +27,8 @@ _BELOW = """WITH RECURSIVE down (seq) AS (
 # Every graft whose source lies at or below a place: what is carried ends there, and may reach up to it.
 _TAKERS = f"""{_BELOW}SELECT g.seq, g.conversation, s.length - g.source_cut, g.own, g.length FROM (
     SELECT g.seq FROM node g WHERE g.source_node = :node AND g.source_cut <= :cut
-    UNION SELECT g.seq FROM down JOIN node g ON g.source_node = down.seq
-  ) found JOIN node g ON g.seq = found.seq JOIN node s ON s.seq = g.source_node"""
+    UNION ALL SELECT g.seq FROM down CROSS JOIN node g ON g.source_node = down.seq
+  ) found CROSS JOIN node g ON g.seq = found.seq JOIN node s ON s.seq = g.source_node"""
 
 
 def add_graft(
@@ -49,7 +50,8 @@ def add_graft(
     first = walk.last(tx, walk.prefix(tx, source, walk.size(tx, source) - count + 1))
     at = _where(tx, at, first)
     straight = _flattened(tx, source, count)
-    equal = tx.value(_EQUAL, (at.node or None, at.cut, straight.node, straight.cut, count, conversation))
+    where, place = (_EQUAL_HERE, (at.node, at.cut)) if at.node else (_EQUAL_FIRST, (conversation,))
+    equal = tx.value(where, (straight.node, straight.cut, count, *place))
     if equal is not None:
         return equal, False
     _refuse_twice(tx, at, source, count)

@@ -1,0 +1,100 @@
+"""The access paths of the tree use their indexes: none reads through all nodes, marks or events."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from forkwood.store import append, conversations, digests, entries, grafts, marks, names, nodes, walk
+from forkwood.store.db import Store
+
+SCAN = re.compile(
+    r"^SCAN (?!up\b|down\b|seek\b|back\b|forth\b|found\b|place\b|bad\b|json_each\b|CONSTANT ROW|\d+ CONSTANT)"
+)
+
+SPOT = {"node": 1, "cut": 0}
+QUERIES: dict[str, tuple[str, object]] = {
+    "a path": (walk.LIGHT, (1, 1)),
+    "a path's nodes alone": (walk.BARE, (1, 1)),
+    "a path's entries": (entries._HANGING, (1, 1)),
+    "a path's carried entries": (entries._CARRIED, (1, 1)),
+    "a place above": (walk._PREFIX, {**SPOT, "size": 1}),
+    "the last graft": (walk._GRAFT, SPOT),
+    "a root": (walk._ROOTED, (1,)),
+    "results behind a reply": (walk._RESULTS, (1,)),
+    "the parent of a new row": (append._PARENT, (1,)),
+    "whether a place is taken": (append._TAKEN, (1, 0)),
+    "whether there is a first node": (append._FIRST_TAKEN, (1,)),
+    "an equal graft": (grafts._EQUAL_HERE, (1, 0, 1, 1, 0)),
+    "an equal first graft": (grafts._EQUAL_FIRST, (1, 0, 1, 1)),
+    "who carries": (grafts._TAKERS, SPOT),
+    "children": (entries._HERE, (1, 0)),
+    "first nodes": (entries._FIRST, (1,)),
+    "where more than one can stand": (entries._CROWDED, (1,)),
+    "what hangs at many places": (entries._AT_ALL, ("[1]",)),
+    "notices": (entries._NOTICES, (1, 2)),
+    "a conversation's nodes": (f"{nodes._ROW} WHERE n.conversation = ? ORDER BY n.seq", (1,)),
+    "leaves": (f"SELECT n.seq{nodes._LEAVES} ORDER BY n.seq DESC", (1,)),
+    "the newest below": (nodes._NEWEST_BELOW, SPOT),
+    "the newest node": ("SELECT max(seq) FROM node WHERE conversation = ?", (1,)),
+    "versions": (nodes._VERSIONS, (1,)),
+    "a node's ending": (f"{names._NODES}substr(id, -2) = ? ORDER BY seq", (b"ab",)),
+    "a node's id": (f"{names._NODES}id = ?", (bytes(16),)),
+    "a conversation's ending": (f"{names._CONVERSATIONS}substr(id, -2) = ? ORDER BY seq", (b"ab",)),
+    "a mark": ("SELECT 1 FROM mark WHERE node = ? AND until IS NULL", (1,)),
+    "the nearest digest": (digests._NEAREST, (1, 0)),
+    "a label": ("SELECT node FROM label WHERE conversation = ? AND name = ?", (1, "x")),
+    "one conversation": (f"{conversations._ROW} WHERE c.seq = ?", (1,)),
+}
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_no_table_is_read_through(name: str) -> None:
+    query, args = QUERIES[name]
+    plan = _plan(query, args)
+    assert plan and not [step for step in plan if SCAN.match(step)], plan
+
+
+@pytest.mark.parametrize(
+    ("name", "index"),
+    [
+        ("children", "node_child"),
+        ("first nodes", "node_first"),
+        ("where more than one can stand", "COVERING INDEX node_beside"),
+        ("a node's ending", "node_ending"),
+        ("a conversation's ending", "conversation_ending"),
+        ("a conversation's nodes", "node_conversation"),
+        ("leaves", "node_conversation"),
+        ("the newest node", "node_conversation"),
+        ("who carries", "node_source"),
+        ("versions", "node_revises"),
+        ("notices", "event_notice"),
+    ],
+)
+def test_an_access_path_uses_its_own_index(name: str, index: str) -> None:
+    assert any(index in step for step in _plan(*QUERIES[name]))
+
+
+def test_marks_in_a_range_are_read_from_that_range_alone() -> None:
+    now, then = (
+        "SELECT node FROM mark WHERE until IS NULL AND node BETWEEN ? AND ?",
+        "SELECT node FROM mark WHERE node BETWEEN ? AND ? AND since <= ? AND (until IS NULL OR until > ?)",
+    )
+    assert now in marks.hidden_between.__code__.co_consts and then in marks.hidden_at.__code__.co_consts
+    assert _plan(now, (1, 2)) == ["SEARCH mark USING INDEX mark_now (node>? AND node<?)"]
+    assert _plan(then, (1, 2, 3, 3)) == ["SEARCH mark USING PRIMARY KEY (node>? AND node<?)"]
+
+
+def test_the_list_of_conversations_is_read_newest_first_without_sorting() -> None:
+    query = (
+        f"{conversations._ROW} WHERE c.archived = ? AND c.hidden = 0 AND c.purged = 0 "
+        "ORDER BY c.updated_ms DESC, c.seq DESC"
+    )
+    plan = _plan(query, (0,))
+    assert plan[0] == "SCAN c USING INDEX conversation_newest" and not any("B-TREE" in step for step in plan)
+
+
+def _plan(query: str, args: object) -> list[str]:
+    with Store.in_memory().read() as tx:
+        return [row[3] for row in tx.rows(f"EXPLAIN QUERY PLAN {query}", args)]

@@ -1,0 +1,206 @@
+"""Random verbs against plain lists: same paths, same siblings as by definition, digests as the paths, rows as promised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from forkwood.domain.errors import Refused
+from forkwood.domain.tree import ROOT, Spot
+from forkwood.store import digests, places, walk
+from tests.store.seeds import opened
+from tests.store.trees import Tree, growing
+
+VERBS = ("append", "append", "edit", "keep", "keep", "drop", "graft", "graft", "fork", "first", "hide", "show")
+ROWS = {"append": 1, "edit": 1, "keep": 2, "drop": 1, "graft": 1, "fork": 1, "first": 1, "hide": 0, "show": 0}
+
+Acts = some.lists(some.tuples(some.sampled_from(VERBS), *[some.integers(0, 10_000)] * 4), min_size=5, max_size=40)
+
+
+@dataclass
+class World:
+    """The tree, and what it should be: for every place made so far its conversation and the list of its messages."""
+
+    tree: Tree
+    paths: dict[Spot, tuple[int, ...]] = field(default_factory=dict)
+    home: dict[Spot, int] = field(default_factory=dict)
+    words: dict[int, str] = field(default_factory=dict)
+    hung: list[tuple[int, Spot, int, tuple[int, ...]]] = field(default_factory=list)
+    """Every row: its seq, where it hangs, its conversation, the messages it adds."""
+    hidden: set[int] = field(default_factory=set)
+
+    def put(self, conversation: int, at: Spot, made: Spot, adds: tuple[int, ...]) -> None:
+        before = self.paths[at] if at.node else ()
+        self.paths[made] = before + adds
+        self.home[made] = conversation
+        if not any(row[0] == made.node for row in self.hung):
+            self.hung.append((made.node, at, conversation, adds))
+
+    def said(self, conversation: int, at: Spot, made: Spot, words: str) -> None:
+        self.words[made.node] = words
+        self.put(conversation, at, made, (made.node,))
+
+
+def act(world: World, verb: str, draw: tuple[int, ...]) -> None:
+    tree, heads = world.tree, list(world.paths)
+    head = heads[draw[0] % len(heads)]
+    path, talk = world.paths[head], world.home[head]
+    index = draw[1] % len(path)
+    at = places.canonical(tree.tx, head.node, head.cut + len(path) - index)
+    world.paths.setdefault(at, path[:index])
+    world.home.setdefault(at, talk)
+    if not at.node:
+        world.paths.pop(at)
+    words = f"{verb}{len(world.words)}"
+    match verb:
+        case "append":
+            world.said(talk, head, tree.say(talk, head, words), words)
+        case "edit":
+            world.said(talk, at, tree.edit(talk, head, index, words), words)
+        case "keep":
+            new = tree.edit(talk, head, index, words)
+            world.said(talk, at, new, words)
+            _carry(world, talk, new, head, path[index + 1 :])
+        case "drop":
+            _carry(world, talk, at, head, path[index + 1 :])
+        case "graft":
+            _foreign(world, head, heads[draw[2] % len(heads)], draw[3])
+        case "fork":
+            _carry(world, tree.conversation(), ROOT, head, path)
+        case "first":
+            world.said(talk, ROOT, tree.say(talk, ROOT, words), words)
+        case "hide" | "show":
+            (tree.hide if verb == "hide" else tree.show)(talk, path[index])
+            (world.hidden.add if verb == "hide" else world.hidden.discard)(path[index])
+
+
+def _carry(world: World, talk: int, at: Spot, source: Spot, carried: tuple[int, ...]) -> None:
+    if carried:
+        world.put(talk, at, world.tree.graft(talk, at, source, len(carried)), carried)
+
+
+def _foreign(world: World, head: Spot, source: Spot, draw: int) -> None:
+    path = world.paths[source]
+    count = 1 + draw % len(path)
+    carried = path[-count:]
+    if set(carried) & set(world.paths[head]):
+        try:
+            seq, new = world.tree.grafted(world.home[head], head, source, count)
+        except Refused:
+            return
+        raise AssertionError(f"a message would stand twice, in graft {seq} ({new})")
+    _carry(world, world.home[head], head, source, carried)
+
+
+def siblings_by_definition(world: World, at: Spot, conversation: int) -> list[int]:
+    """Of every node that hangs there its first entry, and inside a graft the entry it goes on with; by age, each once."""
+    brought = [(seq, adds[0]) for seq, place, home, adds in world.hung if place == at and home == conversation]
+    if at.cut:
+        adds = next(adds for seq, _, _, adds in world.hung if seq == at.node)
+        brought.append((at.node, adds[-at.cut]))
+    distinct = dict.fromkeys(node for _, node in sorted(brought))
+    return [node for node in distinct if node not in world.hidden]
+
+
+def check(world: World) -> None:
+    tree = world.tree
+    by_words: dict[tuple[str, ...], set[str]] = {}
+    for spot, path in world.paths.items():
+        steps = places.steps(tree.tx, spot)
+        assert tuple(step.node for step in steps) == path
+        assert walk.size(tree.tx, spot) == len(path)
+        shown = places.entries(tree.tx, spot)
+        assert [entry.node.seq for entry in shown] == [node for node in path if node not in world.hidden]
+        said = [said.node for said in places.said(tree.tx, spot)]
+        assert said == [entry.node.id for entry in shown]
+        spelled = tuple(world.words[node] for node in path)
+        by_words.setdefault(spelled, set()).add(digests.path_digest(tree.tx, spot))
+    assert all(len(found) == 1 for found in by_words.values()), "equal paths, equal digests"
+    every = [digest for found in by_words.values() for digest in found]
+    assert len(set(every)) == len(every), "other paths, other digests"
+    for spot in list(world.paths)[-8:]:
+        _check_beside(world, spot)
+
+
+def _check_beside(world: World, spot: Spot) -> None:
+    tree, talk = world.tree, world.home[spot]
+    entries = places.entries(tree.tx, spot, hidden=True)
+    for step, entry in zip(places.steps(tree.tx, spot), entries, strict=True):
+        expected = siblings_by_definition(world, step.before, talk)
+        assert places.siblings(tree.tx, step.before, talk) == expected
+        assert [tree.seq(name) for name in entry.siblings.ids] == expected
+        index = expected.index(step.node) + 1 if step.node not in world.hidden else 0
+        assert (entry.siblings.index, entry.siblings.count) == (index, len(expected))
+        assert places.standing(tree.tx, spot, step.node) == (step.before, step.after)
+
+
+def begin(tree: Tree) -> World:
+    world = World(tree)
+    for _ in range(2):
+        talk = tree.conversation()
+        world.said(talk, ROOT, tree.say(talk, ROOT, f"begin{talk}"), f"begin{talk}")
+    return world
+
+
+@given(Acts)
+@settings(max_examples=40)
+def test_any_sequence_of_verbs_is_as_plain_lists_would_be(acts: list[tuple[Any, ...]]) -> None:
+    with growing() as tree:
+        world = begin(tree)
+        for verb, *draw in acts:
+            before = tree.rows()
+            act(world, verb, tuple(draw))
+            assert tree.rows() - before <= ROWS[verb]
+        check(world)
+
+
+@given(Acts)
+@settings(max_examples=5)
+def test_a_store_opened_again_is_the_same(tmp_path_factory: Any, acts: list[tuple[Any, ...]]) -> None:
+    home: Path = tmp_path_factory.mktemp("home") / "forkwood"
+    store = opened(home)
+    with store.write() as tx:
+        world = begin(Tree(tx))
+        for verb, *draw in acts:
+            act(world, verb, tuple(draw))
+    store.close()
+    store = opened(home)
+    with store.write() as tx:
+        world.tree.tx = tx
+        check(world)
+    store.close()
+
+
+def test_looks_grow_with_the_logarithm_of_depth_at_most() -> None:
+    looks: dict[int, list[int]] = {}
+    for depth in (100, 2_000):
+        with growing() as tree:
+            talk = tree.conversation()
+            head = tree.line(talk, "m" * depth)[-1]
+            for index in (depth - 10, 50, depth // 2):
+                head = tree.keep(talk, head, index, "k")
+            looks[depth] = [_instructions(tree, talk, head, index) for index in (2, 60, depth - 5)]
+    assert all(deep <= 2.5 * shallow for shallow, deep in zip(looks[100], looks[2_000], strict=True)), looks
+
+
+def _instructions(tree: Tree, talk: int, head: Spot, index: int) -> int:
+    """How many steps of SQLite's machine an edit, a keep, a drop and a fork at an entry take, in tens."""
+    steps = 0
+
+    def count() -> bool:
+        nonlocal steps
+        steps += 1
+        return False
+
+    node = tree.seqs(head)[index]
+    tree.tx.connection.set_progress_handler(count, 10)
+    assert places.standing(tree.tx, head, node) is not None
+    tree.keep(talk, head, index, "deep")
+    tree.drop(talk, head, index)
+    tree.graft(tree.conversation(), ROOT, places.prefix(tree.tx, head, index + 1), index + 1)
+    tree.tx.connection.set_progress_handler(None)
+    return steps
