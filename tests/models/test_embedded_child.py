@@ -5,14 +5,49 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import msgspec
+from msgspec import Struct
 
 from forkwood.models import embedded_server
 from forkwood.models.embedded_child import Start, Started
 
 PROGRAM = [sys.executable, "-P", "-m", "forkwood.models.embedded_child"]
+PATIENT = 60.0
+"""Seconds in which any machine gets to its end; one that does not is killed, and its test fails."""
+
+
+class Child(Struct, frozen=True, kw_only=True):
+    process: subprocess.Popen[bytes]
+    into: IO[bytes]
+    out: IO[bytes]
+    errors: IO[bytes]
+
+    def tell(self, line: bytes) -> None:
+        self.into.write(line)
+        self.into.flush()
+
+    def end(self) -> tuple[int, bytes, bytes]:
+        """Exit code, and all it still said, once it has ended by itself."""
+        code = self.process.wait(PATIENT)
+        return code, self.out.read(), self.errors.read()
+
+
+@contextmanager
+def running() -> Iterator[Child]:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(PROGRAM, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        try:
+            yield Child(process=process, into=process.stdin, out=process.stdout, errors=process.stderr)
+        finally:
+            process.kill()
 
 
 def start(weights: str, parent: int) -> bytes:
@@ -20,47 +55,33 @@ def start(weights: str, parent: int) -> bytes:
     return msgspec.json.encode(wanted) + b"\n"
 
 
-def run(source: bytes) -> subprocess.CompletedProcess[bytes]:
-    """The program with SOURCE as all of its stdin, after which the pipe is closed."""
-    return subprocess.run(PROGRAM, check=False, input=source, capture_output=True)
-
-
 def test_it_serves_until_its_pipe_closes_and_writes_nothing_else() -> None:
     weights = embedded_server.weights_in(Path("/nowhere"))
-    child = subprocess.Popen(PROGRAM, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert child.stdin
-    assert child.stdout
-    assert child.stderr
-    child.stdin.write(start(str(weights), os.getpid()))
-    child.stdin.flush()
-    started = msgspec.json.decode(child.stdout.readline(), type=Started)
-    child.stdin.close()
-    assert (started.url or "").startswith("http://127.0.0.1:")
-    assert (child.stdout.read(), child.stderr.read()) == (b"", b"")
-    assert child.wait() == 0
-    child.stdout.close()
-    child.stderr.close()
+    with running() as child:
+        child.tell(start(str(weights), os.getpid()))
+        started = msgspec.json.decode(child.out.readline(), type=Started)
+        child.into.close()
+        assert (started.url or "").startswith("http://127.0.0.1:")
+        assert child.end() == (0, b"", b"")
 
 
 def test_it_says_why_it_cannot_load(tmp_path: Path) -> None:
-    ended = subprocess.Popen(PROGRAM, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    assert ended.stdin
-    assert ended.stdout
-    ended.stdin.write(start(str(tmp_path / "absent.gguf"), os.getpid()))
-    ended.stdin.flush()
-    started = msgspec.json.decode(ended.stdout.readline(), type=Started)
-    assert (started.url, ended.wait()) == (None, 1)
-    assert started.error
-    ended.stdin.close()
-    ended.stdout.close()
+    with running() as child:
+        child.tell(start(str(tmp_path / "absent.gguf"), os.getpid()))
+        started = msgspec.json.decode(child.out.readline(), type=Started)
+        assert started.url is None
+        assert started.error
+        assert child.end()[:2] == (1, b"")
 
 
 def test_it_ends_at_once_where_its_parent_has_gone_already() -> None:
-    ended = run(start("any", parent=1))
-    assert (ended.returncode, ended.stdout) == (0, b"")
+    with running() as child:
+        child.tell(start("any", parent=1))
+        assert child.end() == (0, b"", b"")
 
 
 def test_it_says_nothing_to_one_who_is_no_parent() -> None:
-    ended = run(b"hello\n")
-    assert ended.returncode == 1
-    assert ended.stdout == b""
+    with running() as child:
+        child.tell(b"hello\n")
+        code, said, _ = child.end()
+        assert (code, said) == (1, b"")
