@@ -1,4 +1,4 @@
-"""The journey of the tree at the command line: twelve messages, edited, carried, dropped, forked, hidden, and all undone.
+"""The journey of the tree at the command line: messages edited, carried, dropped, forked, hidden, and all of it undone.
 
 Once with the scripted model, where every word is known, and once with the embedded one, where the shape is.
 """

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from forkwood.domain.errors import ForkwoodError
 from forkwood.surfaces.cli.glyphs import ASCII, COLOURED, PLAIN, UNICODE
 from forkwood.surfaces.cli.terminal import PIPE_WIDTH, Terminal, error_line
 from tests.surfaces.cli.desks import Stream, terminal, written
@@ -63,3 +65,12 @@ def test_a_reader_that_leaves_ends_the_writing_and_nothing_else() -> None:
         here.say("x" * 100_000)
         here.json({"still": "no error"})
         here.say("nor now")
+
+
+def test_a_full_disk_behind_standard_output_is_told_once() -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as out:
+        here = Terminal(Stream(), out, Stream(), {})
+        with pytest.raises(ForkwoodError) as told:
+            here.say("x")
+        assert "No space left" in told.value.message
+        here.say("goes nowhere now")

@@ -9,7 +9,7 @@ from typing import assert_never
 import click
 
 from forkwood.domain import limits
-from forkwood.domain.errors import ForkwoodError, NotFound
+from forkwood.domain.errors import ForkwoodError, LimitExceeded, NotFound
 from forkwood.domain.ids import ending
 from forkwood.surfaces.cli import failures
 from forkwood.surfaces.cli.chat_lines import Help, Leave, Message, Nothing, Verb, read_line
@@ -18,7 +18,7 @@ from forkwood.surfaces.cli.named import MODEL, PROFILE
 from forkwood.surfaces.cli.options import verb
 from forkwood.surfaces.cli.screen_text import visible_line
 from forkwood.surfaces.cli.terminal import Terminal
-from forkwood.surfaces.cli.typed import read_within, text_from
+from forkwood.surfaces.cli.typed import text_from
 from forkwood.surfaces.cli.waiting import waiting
 
 MOVING = frozenset({"new", "use", "fork"})
@@ -117,10 +117,19 @@ def piped_lines(terminal: Terminal) -> Iterator[str]:
 
 
 def _whole(line: bytes, terminal: Terminal) -> bytes:
-    """LINE, if it ended within bounds; the rest of a longer one is read and counted."""
-    if line.endswith(b"\n") or len(line) <= limits.message_bytes_max:
+    """LINE, if it ended within bounds. Raises LimitExceeded; the rest of the line is read, counted and not kept."""
+    if len(line) <= limits.message_bytes_max + 1:
         return line
-    return read_within(terminal.bytes_in, 0)
+    got = len(line)
+    while not line.endswith(b"\n") and (line := terminal.bytes_in.readline(limits.MIB)):
+        got += len(line)
+    raise LimitExceeded(
+        "The bytes of the line",
+        limit="message_bytes_max",
+        bound=limits.message_bytes_max,
+        got=got,
+        hint="a long text goes along as a file: /send --attach FILE TEXT",
+    )
 
 
 def _place_to_talk(call: Call, *, anew: bool, model: str | None, profile: str | None) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from forkwood.domain.errors import Misused
 from forkwood.surfaces.cli.desk import Call
 from forkwood.surfaces.cli.named import NODE, WORDS
 from forkwood.surfaces.cli.options import verb
@@ -44,7 +45,7 @@ def tree(call: Call, *, fold: bool, svg: Path | None) -> None:
     if svg is not None:
         from forkwood.surfaces.cli.show_svg import draw_svg
 
-        svg.write_text(draw_svg(nodes, call.runtime.conversation(call.conversation).head), "utf-8")
+        _write(svg, draw_svg(nodes, call.runtime.conversation(call.conversation).head))
         call.give(nodes, lambda: f"Written: {svg}")
         return
     terminal = call.terminal
@@ -133,6 +134,13 @@ def trash(call: Call) -> None:
     call.give(
         (*found.conversations, *found.nodes), lambda: draw_trash(found, call.terminal.pen, call.terminal.now_ms())
     )
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, "utf-8")
+    except OSError as error:
+        raise Misused(f"{path} cannot be written: {error.strerror}", hint="name another file", path=str(path)) from None
 
 
 def _marked(call: Call) -> Marked:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO, TextIO
 
 from forkwood import wire
+from forkwood.domain.errors import ForkwoodError
 from forkwood.domain.text import storable, storable_value
 from forkwood.surfaces.cli.glyphs import ASCII, COLOURED, PLAIN, UNICODE, Pen
 
@@ -100,6 +101,11 @@ class Terminal:
             stream.flush()
         except BrokenPipeError:
             self._leave(stream)
+        except OSError as error:
+            self._leave(stream)
+            raise ForkwoodError(
+                f"What was to be said cannot be written: {error.strerror}", hint="it was done"
+            ) from None
 
     def _leave(self, stream: TextIO) -> None:
         """The reader is gone. What was asked for is still done, and what is written from here on goes nowhere."""

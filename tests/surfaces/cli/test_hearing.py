@@ -1,0 +1,38 @@
+"""What is said when runs have ended."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from forkwood.surfaces.cli.desk import Call, Desk
+from forkwood.surfaces.cli.hearing import tell_ends
+from tests.surfaces.cli.desks import terminal, written
+from tests.surfaces.cli.made import name
+from tests.surfaces.cli.test_markdown import result
+
+
+WAY_ON = "forkwood resume 00000001 goes on from where it stopped; forkwood retry NODE begins anew."
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    (
+        ({"status": "done"}, ""),
+        (
+            {"status": "cancelled"},
+            "The run was cancelled. What came is kept as 00000002, marked partial. forkwood resume 00000001 goes on.\n",
+        ),
+        ({"status": "cancelled", "node": None}, "The run was cancelled. forkwood resume 00000001 goes on.\n"),
+        (
+            {"status": "failed", "error": {"kind": "provider", "message": "no server", "hint": "start it"}},
+            f"forkwood: no server\n  start it\n{WAY_ON}\n",
+        ),
+        ({"status": "running"}, "The run is running in another process.\n"),
+    ),
+)
+def test_an_end_is_told_with_the_way_on(end: dict[str, Any], said: str) -> None:
+    desk = Desk(terminal())
+    tell_ends(Call(desk, conversation=None, key=None, as_json=False), [result("", run=name(1), **end)])
+    assert written(desk.terminal.err) == said

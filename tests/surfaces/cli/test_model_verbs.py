@@ -1,0 +1,49 @@
+"""models, models use, models key at the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.surfaces.cli.desks import given, run_cli, succeed
+from tests.surfaces.cli.scripts import echoing
+
+
+def test_the_embedded_model_is_there_without_server_or_key() -> None:
+    listed = {model["name"]: model for model in given(["models"])}
+    assert listed["embedded:smollm2"]["default"] is True
+    assert "embedded:smollm2" in succeed("models").out
+    assert given(["models"]) == succeed("models", "--json").value
+
+
+def test_a_model_that_is_used_answers_from_now_on(tmp_path: Path, home: Path) -> None:
+    model = echoing(tmp_path)
+    assert given(["models", "use", model]) == {"model": model}
+    assert model in (home / "config.toml").read_text()
+    succeed("new")
+    assert succeed("send", "Hello?").out == "A reply.\n"
+
+
+@pytest.mark.parametrize("name", ("nobody:knows", "bare", ""))
+def test_a_model_nobody_knows_is_told_with_what_there_is(name: str) -> None:
+    told = run_cli("models", "use", name)
+    assert told.code in {2, 3}
+    assert told.err.count("\n") >= 2
+
+
+def test_a_key_is_read_unseen_and_never_shown(home: Path) -> None:
+    secret = "sk-" + "0123456789abcdef" * 2
+    kept = given(["models", "key", "openai"], stdin=f"{secret}\n".encode())
+    assert kept["provider"] == "openai"
+    assert secret not in (home / "config.toml").read_text()
+    assert kept["reference"] in (home / "config.toml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("provider", "stdin", "code"),
+    (("openai", b"", 2), ("openai", b" \n", 2), ("openai", b"\xff", 2), ("nobody", b"x" * 20, 2)),
+)
+def test_a_key_that_cannot_be_kept_is_told(home: Path, provider: str, stdin: bytes, code: int) -> None:
+    assert run_cli("models", "key", provider, stdin=stdin).code == code
+    assert not (home / "config.toml").exists()

@@ -1,0 +1,81 @@
+"""The real command in a process of its own: exit codes, streams, and what is loaded to say the version."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from forkwood import __version__
+
+
+def forkwood(*arguments: str, stdin: bytes = b"", **environ: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "forkwood", *arguments],
+        input=stdin,
+        capture_output=True,
+        env={**os.environ, **environ},
+        timeout=60,
+        check=False,
+    )
+
+
+def test_the_version_is_said_without_loading_anything() -> None:
+    program = (
+        "import sys; sys.argv = ['forkwood', '--version']\n"
+        "from forkwood.__main__ import main\nmain()\n"
+        "print(sorted({name.split('.')[0] for name in sys.modules} & {'click', 'msgspec', 'apsw', 'rich', 'asyncio'}))"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert found.stdout == f"forkwood {__version__}\n[]\n"
+
+
+@pytest.mark.parametrize("command", ("path", "ls"))
+def test_reading_loads_nothing_that_only_talking_needs(command: str) -> None:
+    program = (
+        "import sys\nfrom forkwood.__main__ import run\n"
+        f"run(['new']); run(['{command}'])\n"
+        "heavy = {'rich', 'asyncio', 'httpx2', 'prompt_toolkit', 'genai_prices', 'keyring', 'tomlkit', 'ssl'}\n"
+        "print(sorted({name.split('.')[0] for name in sys.modules} & heavy))"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert found.stdout.splitlines()[-1] == "[]"
+
+
+def test_exit_codes_and_streams_are_the_commands() -> None:
+    told = forkwood("path")
+    assert (told.returncode, told.stdout) == (3, b"")
+    assert told.stderr.startswith(b"forkwood: there is no current conversation")
+    as_json = forkwood("path", "--json")
+    assert (as_json.returncode, as_json.stderr) == (3, b"")
+    assert as_json.stdout.startswith(b'{"error":{"kind":"not_found"')
+
+
+def test_bytes_that_are_no_text_are_refused_from_the_shell_too() -> None:
+    forkwood("new")
+    refused = subprocess.run(
+        [sys.executable.encode(), b"-m", b"forkwood", b"send", b"a\xff"], capture_output=True, timeout=60, check=False
+    )
+    assert (refused.returncode, b"byte 1" in refused.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("encoding", ("ascii", "latin-1", "utf-8"))
+def test_no_locale_makes_it_fail(encoding: str) -> None:
+    forkwood("new", "--title", "你好 ‹›")
+    shown = forkwood("ls", PYTHONIOENCODING=encoding)
+    assert (shown.returncode, shown.stderr) == (0, b"")
+    assert "你好 ‹›".encode(encoding, "backslashreplace") in shown.stdout
+
+
+def test_a_reader_that_left_is_no_error() -> None:
+    forkwood("new")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "forkwood", "log"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ.copy()
+    )
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    complaint = process.stderr.read()
+    process.stderr.close()
+    assert (process.wait(60), complaint) == (0, b"")
