@@ -115,8 +115,9 @@ def test_llamacpp_is_read_from_its_properties() -> None:
         "chat_template_caps": {"supports_tools": False},
     }
     offers = listing.openai({"data": [{"id": "q"}]})
-    assert listing.is_llamacpp(properties)
-    assert not listing.is_llamacpp({"error": "no"})
+    assert listing.is_llamacpp({}, properties)
+    assert listing.is_llamacpp({"data": [{"id": "q", "owned_by": "llamacpp"}]}, None)
+    assert not listing.is_llamacpp({"data": [{"id": "q"}]}, {"error": "no"})
     assert listing.llamacpp(offers, properties) == (
         Offer(model="q", context=16_384, tools=False, images=True, loaded=True),
     )
@@ -138,6 +139,11 @@ def test_lmstudio_is_read() -> None:
 def test_vllm_is_known_by_who_owns_its_models() -> None:
     assert listing.is_vllm({"data": [{"id": "q", "owned_by": "vllm"}]})
     assert not listing.is_vllm({"data": [{"id": "q", "owned_by": "me"}]})
+
+
+def test_a_list_may_be_empty() -> None:
+    assert listing.is_list({"data": []})
+    assert not listing.is_list({"error": "no"})
 
 
 def test_names_no_command_could_give_are_left_out_and_others_listed_once() -> None:
@@ -166,7 +172,8 @@ READERS: list[Callable[[Any], Any]] = [
     listing.ollama,
     listing.lmstudio,
     listing.is_vllm,
-    listing.is_llamacpp,
+    listing.is_list,
+    lambda value: listing.is_llamacpp(value, value),
     lambda value: listing.ollama_shown(Offer(model="m"), value),
     lambda value: listing.ollama_loaded((Offer(model="m"),), value),
     lambda value: listing.llamacpp((Offer(model="m"),), value),
