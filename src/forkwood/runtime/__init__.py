@@ -19,7 +19,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "Shaping": ("drop", "graft", "fork", "switch", "label", "unlabel", "hide", "unhide"),
     "Keeping": ("new", "listed", "conversation", "use", "set", "trash", "profiles"),
     "Undoing": ("undo", "redo"),
-    "Reading": ("path", "tree", "show", "branches", "history", "labels", "log", "search", "runs"),
+    "Reading": ("path", "tree", "show", "branches", "history", "labels", "log", "search", "runs", "undriven"),
     "Running": ("drive", "resume", "cancel", "abandoned"),
     "Accounting": ("why",),
     "Purging": ("purge", "purge_preview"),

@@ -21,7 +21,7 @@ LOG_ROWS = 500
 
 
 class Reading(Verbs):
-    """path, tree, show, branches, history, log, search, runs."""
+    """path, tree, show, branches, history, labels, log, search, runs, undriven."""
 
     def path(self, node: str | None = None, *, conversation: str | None = None, hidden: bool = False) -> list[Entry]:
         """The entries from the root to a message (None: to the head), hidden ones left out unless HIDDEN."""
@@ -97,6 +97,13 @@ class Reading(Verbs):
         with self.house.store.read() as tx:
             only = None if conversation is None else naming.conversation(tx, conversation)
             return runs.listed(tx, only)
+
+    def undriven(self, *, conversation: str | None = None) -> list[Id]:
+        """The runs of a conversation that are at work and that no living driver has: `resume` drives one."""
+        with self.house.store.read() as tx:
+            active = runs.active(tx, naming.conversation(tx, conversation))
+            moving = [run for run in active if runs.row(tx, run).status != "waiting"]
+        return [run for run in moving if not self.house.engine.is_driven(run)]
 
 
 def _branch(tx: Tx, leaf: Leaf, head: Spot) -> Branch:
