@@ -144,7 +144,7 @@ def test_attachments_of_a_message_and_inside_results_are_known_by_node() -> None
         talk = tree.conversation()
         hashes = [blobs.put(tree.tx, content) for content in (b"one", b"two")]
         one, two = (
-            Attachment(blob=hash, media="file", name="f", mime="text/plain", size=3, source="user") for hash in hashes
+            Attachment(blob=name, media="file", name="f", mime="text/plain", size=3, source="user") for name in hashes
         )
         said = tree.add(talk, ROOT, (Text(text="see"), one, one))
         reply = tree.call(talk, said, "1")

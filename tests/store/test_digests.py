@@ -1,4 +1,4 @@
-"""Digests: equal for equal paths however they came about, different for others, and kept as an index that can be wrong."""
+"""Digests: equal for equal paths however they came about, different for others, kept as an index that can be wrong."""
 
 from __future__ import annotations
 

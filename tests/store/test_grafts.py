@@ -6,7 +6,7 @@ import pytest
 
 from forkwood.domain.errors import Refused
 from forkwood.domain.tree import ROOT, Spot
-from forkwood.store import grafts, nodes, walk
+from forkwood.store import nodes, walk
 from tests.store.trees import growing
 
 
@@ -99,7 +99,7 @@ def test_keep_drop_and_fork_do_not_read_the_path(monkeypatch: pytest.MonkeyPatch
         here = tree.line(talk, "abcdefgh")
         new = [tree.edit(talk, here[-1], index, "E") for index in (2, 5)]
         two = tree.say(talk, new[1], "and")
-        monkeypatch.setattr(grafts.walk, "messages", lambda *_, **__: pytest.fail("a path was read"))
+        monkeypatch.setattr(walk, "messages", lambda *_, **__: pytest.fail("a path was read"))
         kept = tree.graft(talk, new[0], here[-1], 5)
         tree.graft(talk, two, here[-1], 2)
         tree.graft(talk, walk.prefix(tree.tx, kept, 4), kept, 3)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from forkwood.domain.errors import StoreUnusable
 from forkwood.domain.tree import ROOT, Spot
 from forkwood.store import walk
-from tests.store.trees import Tree, growing
+from tests.store.trees import growing
 
 
 def test_every_prefix_of_a_long_path_is_found() -> None:
@@ -65,7 +67,7 @@ def test_steps_are_linked_place_to_place() -> None:
         head = tree.keep(talk, here[-1], 3, "D")
         found = walk.steps(tree.tx, head)
         assert found[0].before == ROOT and found[-1].after == head
-        assert all(one.after == two.before for one, two in zip(found, found[1:], strict=False))
+        assert all(one.after == two.before for one, two in pairwise(found))
         assert [step.graft for step in found] == [0, 0, 0, 0, head.node, head.node]
         assert [walk.last(tree.tx, step.after) for step in found] == [step.node for step in found]
 

@@ -1,4 +1,4 @@
-"""Random verbs against plain lists: same paths, same siblings as by definition, digests as the paths, rows as promised."""
+"""Random verbs against plain lists: same paths, siblings as by definition, digests as the paths, rows as promised."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _foreign(world: World, head: Spot, source: Spot, draw: int) -> None:
 
 
 def siblings_by_definition(world: World, at: Spot, conversation: int) -> list[int]:
-    """Of every node that hangs there its first entry, and inside a graft the entry it goes on with; by age, each once."""
+    """Of every node that hangs there its first entry, and in a graft the entry it goes on with; by age, each once."""
     brought = [(seq, adds[0]) for seq, place, home, adds in world.hung if place == at and home == conversation]
     if at.cut:
         adds = next(adds for seq, _, _, adds in world.hung if seq == at.node)
@@ -147,7 +147,6 @@ def begin(tree: Tree) -> World:
 
 
 @given(Acts)
-@settings(max_examples=40)
 def test_any_sequence_of_verbs_is_as_plain_lists_would_be(acts: list[tuple[Any, ...]]) -> None:
     with growing() as tree:
         world = begin(tree)

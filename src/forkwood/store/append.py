@@ -38,8 +38,9 @@ _INSERT = """INSERT INTO node (id, conversation, at_node, at_cut, role, parts, s
     length, hops, beside, jump_node, jump_cut, graft_node, graft_cut, by, via, run, model, revises, partial, created_ms)
   VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"""
 
-_TAKEN = """SELECT EXISTS (SELECT 1 FROM node WHERE at_node = ? AND at_cut = ?)"""
-_FIRST_TAKEN = """SELECT EXISTS (SELECT 1 FROM node WHERE conversation = ? AND at_node IS NULL)"""
+_TAKEN = "SELECT EXISTS (SELECT 1 FROM node WHERE at_node = ? AND at_cut = ?)"
+_FIRST_TAKEN = """SELECT EXISTS (SELECT 1 FROM node n WHERE n.conversation = c.seq AND n.at_node IS NULL)
+  FROM conversation c WHERE c.seq = ?"""
 
 
 class Content(Struct, frozen=True, kw_only=True):
@@ -154,7 +155,10 @@ def insert(tx: Tx, conversation: int, at: Spot, content: Content) -> int:
 def pointers(tx: Tx, conversation: int, at: Spot) -> Pointers:
     """What a row that hangs at AT in CONVERSATION keeps. Raises NotFound, Refused."""
     if at.node == 0:
-        return Pointers(beside=bool(tx.value(_FIRST_TAKEN, (conversation,))))
+        taken = tx.value(_FIRST_TAKEN, (conversation,))
+        if taken is None:
+            raise NotFound(f"there is no conversation number {conversation}", hint="forkwood ls lists them")
+        return Pointers(beside=bool(taken))
     row = tx.one(_PARENT, (at.node,))
     if row is None:
         raise NotFound(f"there is no node #{at.node}", hint="forkwood tree lists the nodes of a conversation")
