@@ -32,6 +32,11 @@ _GROUPS = """SELECT n.id, n.at_cut, n.parts, p.role, p.parts FROM node n LEFT JO
   WHERE n.role = 'tool' AND n.purged = 0 ORDER BY n.seq"""
 
 
+_ALONE = """SELECT id FROM node n WHERE beside = 0 AND CASE WHEN at_node IS NULL
+    THEN seq > (SELECT min(f.seq) FROM node f WHERE f.conversation = n.conversation AND f.at_node IS NULL)
+    ELSE at_cut > 0 OR seq > (SELECT min(o.seq) FROM node o WHERE o.at_node = n.at_node AND o.at_cut = n.at_cut) END"""
+
+
 def places(tx: Tx) -> Iterator[Problem]:
     """Every node hangs inside the entries of an older node of its own conversation, and is as long as its path."""
     for _, name, at, cut, own, length, home, parent, around, above, other in tx.each(_PLACES):
@@ -76,6 +81,12 @@ def pointers(tx: Tx) -> Iterator[Problem]:
                 "pointer",
                 f"it points up its path at {kept} after {hops} nodes; {due} after {above.hops + 1} is due",
             )
+
+
+def neighbours(tx: Tx) -> Iterator[Problem]:
+    """A node that came where something stood already says so: by that its siblings are found."""
+    for (name,) in tx.each(f"{_ALONE} ORDER BY seq"):
+        yield _of(name, "pointer", "it says that it stood alone when it came, and did not")
 
 
 def parts(tx: Tx) -> Iterator[Problem]:

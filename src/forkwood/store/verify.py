@@ -32,6 +32,7 @@ CHECKS: tuple[Check, ...] = (
     Check(tree_checks.places),
     Check(tree_checks.grafts),
     Check(tree_checks.pointers),
+    Check(tree_checks.neighbours),
     Check(tree_checks.parts),
     Check(tree_checks.groups),
     Check(tree_checks.heads, tree_checks.mend_heads),
