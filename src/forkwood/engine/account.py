@@ -72,7 +72,7 @@ def rebuild(tx: Tx, recipe: Recipe) -> Prompt:
 
 
 def verdict(tx: Tx, recipe: Recipe) -> tuple[bool | None, str | None, Prompt | None]:
-    """Whether the prompt can be proved; where not, the reason (with the first differing entry); the prompt as rebuilt."""
+    """Whether the prompt can be proved; the reason where not (with the first differing entry); the prompt, rebuilt."""
     if recipe.form not in joins.FORMS:
         return None, "form unknown", None
     if any(step.purged for step in places.steps(tx, _spot(tx, recipe))):

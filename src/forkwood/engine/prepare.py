@@ -111,7 +111,7 @@ def _manifest(tx: Tx, supplies: Supplies, held: Held, model: Model) -> Manifest:
 
 def _new(conversation: Conversation, supplies: Supplies, held: Held, model: Model) -> Manifest:
     system = supplies.settings.system if conversation.system is None else conversation.system
-    return Manifest(
+    manifest = Manifest(
         model=held.model,
         binding=model.binding,
         traits=model.traits,
@@ -123,6 +123,8 @@ def _new(conversation: Conversation, supplies: Supplies, held: Held, model: Mode
         policy=Policy(mode=conversation.approvals),
         door=held.door,
     )
+    # As it will be read again: a 1 where a fraction may stand is spelled 1.0 then, and digests are of spellings.
+    return wire.decode(wire.canonical(manifest), Manifest)
 
 
 def _offered(supplies: Supplies, off: tuple[str, ...]) -> tuple[ToolSealed, ...]:

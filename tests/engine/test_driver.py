@@ -1,0 +1,74 @@
+"""Drivers: alive while they hold their lock, dead at once when their process is."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from forkwood.engine import driver as module
+from forkwood.engine.driver import Driver, lives
+
+HOLD = """
+import sys
+from pathlib import Path
+from forkwood.engine.driver import Driver
+Driver.start(Path(sys.argv[1]), lambda: "other")
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def driver(folder: Path, name: str) -> Driver:
+    return Driver.start(folder, lambda: name)
+
+
+def test_a_driver_lives_until_it_is_closed(tmp_path: Path) -> None:
+    one, two = driver(tmp_path / "drivers", "one"), driver(tmp_path / "drivers", "two")
+    assert one.lives("one") and one.lives("two") and two.lives("one")
+    one.close()
+    assert not two.lives("one")
+    assert [file.name for file in (tmp_path / "drivers").iterdir()] == ["two.lock"]
+    two.close()
+
+
+def test_a_driver_in_another_process_lives_as_long_as_that(tmp_path: Path) -> None:
+    me = driver(tmp_path, "me")
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None and other.stdout.readline().strip() == b"held"
+        assert me.lives("other")
+        other.kill()
+        other.wait()
+        assert not me.lives("other")
+    me.close()
+
+
+def test_a_name_nobody_has_is_dead(tmp_path: Path) -> None:
+    assert not lives(tmp_path, "nobody") and not lives(tmp_path / "missing", "nobody")
+
+
+def test_files_of_the_dead_are_swept_by_the_next(tmp_path: Path) -> None:
+    (tmp_path / "dead.lock").touch()
+    me = driver(tmp_path, "me")
+    assert [file.name for file in tmp_path.iterdir()] == ["me.lock"]
+    me.close()
+
+
+def test_a_file_swept_between_its_making_and_its_locking_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = iter(["swept", "second"])
+    locked = module._try_lock
+
+    def swept_first(handle: int) -> bool:
+        (tmp_path / "swept.lock").unlink(missing_ok=True)
+        return locked(handle)
+
+    monkeypatch.setattr(module, "_try_lock", swept_first)
+    me = Driver.start(tmp_path, lambda: next(names))
+    assert me.name == "second" and lives(tmp_path, "second")
+    me.close()

@@ -1,0 +1,85 @@
+"""The grip: its draft is written by size and beat, and another's run is let go at every touch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from forkwood.domain import limits
+from forkwood.engine.grip import Grip
+from forkwood.engine.live import Feed
+from forkwood.store import drafts, holding, runs
+from forkwood.store.holding import Lost
+from tests.engine.stage import NOW, WHO, Stage, text
+
+
+def gripped(stage: Stage) -> Grip:
+    stage.say("Hi")
+    run = stage.open()
+    with stage.store.write() as tx:
+        held = holding.hold(tx, run, "me", NOW)
+    grip = Grip(stage.engine._supplies, held, Feed(stage.store, run))
+    grip.begin_draft()
+    return grip
+
+
+def written(stage: Stage, grip: Grip) -> str:
+    with stage.store.read() as tx:
+        return "".join(part.text for part in drafts.parts(tx, grip.held.run))  # type: ignore[union-attr]
+
+
+def test_a_draft_is_written_at_its_size(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    grip = gripped(stage)
+    grip.hear(text("x" * (limits.draft_bytes - 1)))
+    assert written(stage, grip) == ""
+    grip.hear(text("y"))
+    assert written(stage, grip) == "x" * (limits.draft_bytes - 1) + "y"
+
+
+def test_a_beat_writes_what_came_since(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    grip = gripped(stage)
+    for words in ("a", "b"):
+        grip.hear(text(words))
+    assert grip.beat() is False and written(stage, grip) == "ab"
+    grip.hear(text("c"))
+    grip.beat()
+    assert written(stage, grip) == "abc"
+    with stage.store.read() as tx:
+        assert [n for _, n, _ in drafts.since(tx, grip.held.run, 0, -1)] == [0, 1]
+
+
+def test_a_beat_sees_that_somebody_wants_the_end(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    grip = gripped(stage)
+    assert grip.beat() is False
+    with stage.store.write() as tx:
+        runs.ask_to_cancel(tx, grip.held.run, who=WHO, now_ms=NOW)
+    grip.poke.now()
+    assert grip.beat() is True
+    assert grip.check() is False
+
+
+def test_what_is_anothers_is_let_go_at_every_touch(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    grip = gripped(stage)
+    with stage.store.write() as tx:
+        holding.hold(tx, grip.held.run, "another", NOW)
+    grip.hear(text("words"))
+    grip.poke.now()
+    for touch in (grip.check, grip.commit, grip.beat, grip.save_draft):
+        with pytest.raises(Lost):
+            touch()
+    assert written(stage, grip) == ""
+
+
+def test_letting_go_saves_what_came_and_frees_the_run(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    grip = gripped(stage)
+    grip.hear(text("words"))
+    grip.let_go()
+    with stage.store.read() as tx:
+        assert runs.details(tx, grip.held.run).driver is None
+    assert written(stage, grip) == "words"

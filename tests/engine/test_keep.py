@@ -1,0 +1,96 @@
+"""Keeping a reply: node, event, usage, cost, notices and the end of the draft in one commit, or nothing at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forkwood.domain import limits
+from forkwood.domain.message import Part, Text, Thinking, ToolCall
+from forkwood.domain.model import Reply, Usage
+from forkwood.store import conversations, drafts, nodes, places
+from tests.engine.stage import FakeModel, Stage, results, text
+
+
+def kept(stage: Stage, run: str) -> dict[str, Any]:
+    (payload,) = [event.payload for event in stage.events(run) if event.kind == "reply.kept"]
+    return payload
+
+
+@pytest.mark.parametrize(
+    ("parts", "status", "nodes_kept"),
+    [
+        ((), "failed", 1),
+        ((Text(text=" \n"),), "failed", 2),
+        ((Thinking(text="hm"),), "failed", 2),
+        ((Thinking(text="hm"), Text(text="Hi")), "done", 2),
+    ],
+)
+async def test_an_empty_reply_fails_and_loses_nothing(
+    tmp_path: Path, parts: tuple[Part, ...], status: str, nodes_kept: int
+) -> None:
+    stage = Stage(tmp_path, FakeModel([Reply(parts=parts, usage=Usage(input=5, output=7), finish="stop")]))
+    result = await stage.answer()
+    assert result.status == status and len(stage.nodes()) == nodes_kept
+    assert result.usage == Usage(input=5, output=7)
+    with stage.store.read() as tx:
+        assert conversations.row(tx, stage.conversation).usage.input == 5
+
+
+async def test_usage_and_cost_stand_in_the_event(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, FakeModel([Reply(parts=(Text(text="Hi"),), usage=Usage(input=2, output=1), finish="stop")]))
+    stage.say("Hi")
+    run = stage.open()
+    await stage.drive(run)
+    assert (kept(stage, run)["cost"], kept(stage, run)["usage"]["input"], kept(stage, run)["finish"]) == (
+        3.0,
+        2,
+        "stop",
+    )
+
+
+async def test_a_price_nobody_knows_is_no_cost(tmp_path: Path) -> None:
+    model = FakeModel([Reply(parts=(Text(text="Hi"),), finish="stop")])
+    stage = Stage(tmp_path, model)
+    stage.say("Hi")
+    run = stage.open()
+    await stage.drive(run)
+    assert (kept(stage, run)["cost"], kept(stage, run)["usage"]) == (None, None)
+
+
+async def test_notices_stand_at_the_reply(tmp_path: Path) -> None:
+    reply = Reply(parts=(Text(text="Hi"),), partial="length", notices=("NUL characters: 1",))
+    stage = Stage(tmp_path, FakeModel([reply]))
+    await stage.answer()
+    with stage.store.read() as tx:
+        notices = places.entries(tx, conversations.head(tx, stage.conversation))[-1].notices
+    assert [(one.what, one.text) for one in notices] == [
+        ("reply", "NUL characters: 1"),
+        ("partial", "this reply is not whole: length"),
+    ]
+
+
+async def test_calls_of_one_id_are_told_apart_in_the_tree(tmp_path: Path) -> None:
+    calls = (ToolCall(call="x", name="t", arguments={}), ToolCall(call="x", name="t", arguments={}))
+    stage = Stage(tmp_path, FakeModel([Reply(parts=calls, finish="tool_calls")], [text("k"), *_done("k")]))
+    stage.say("Hi")
+    assert results(await stage.drive(stage.open()))[0].status == "done"
+    reply, answers = stage.nodes()[1:3]
+    assert [part.call for part in reply.parts] == [part.call for part in answers.parts] == ["x", "x-2"]  # type: ignore[union-attr]
+
+
+async def test_a_reply_the_tree_cannot_hold_ends_the_run_and_says_why(tmp_path: Path, monkeypatch: Any) -> None:
+    stage = Stage(tmp_path, FakeModel([Reply(parts=(Text(text="far too long"),), finish="stop")]))
+    stage.say("Hi")
+    run = stage.open()
+    monkeypatch.setattr(limits, "message_bytes_max", 10)
+    (result,) = results(await stage.drive(run))
+    assert result.status == "failed" and result.error is not None and result.error["limit"] == "message_bytes_max"
+    with stage.store.read() as tx:
+        assert drafts.parts(tx, run) == () and len(nodes.of_conversation(tx, stage.conversation)) == 1
+
+
+def _done(words: str) -> list[Any]:
+    return [Reply(parts=(Text(text=words),), finish="stop")]
