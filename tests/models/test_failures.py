@@ -162,6 +162,11 @@ def test_a_secret_at_the_end_of_what_is_shown_does_not_come_back_in_half(cut: in
     assert "my-own" not in unexpected(PEER, 200, "text/html", short).message
 
 
+def test_a_secret_too_short_to_be_one_leaves_the_words_alone() -> None:
+    peer = Peer(provider="acme", secrets=("", "abc"))
+    assert unexpected(peer, 200, "text/html", b"<p>abc</p>").message.endswith(": abc")
+
+
 def test_words_are_cut_to_their_bound() -> None:
     most = limits.error_characters_max
     assert fail(400, error("w" * most)).facts["words"] == "w" * most

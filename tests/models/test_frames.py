@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from forkwood import wire
 from forkwood.domain.message import Text
 from forkwood.domain.model import Reply
-from forkwood.models.sse import SseEvent
+from forkwood.models.sse import SseEvent, SseReader
 from tests.models.recorded import CHAT_TEXT, RECORDED, Recorded, chunk, decoded, decoder, events, said
 from tests.replay import pieces
 
@@ -88,6 +92,39 @@ def test_an_error_event_in_plain_words_is_a_failure() -> None:
 def test_bytes_that_are_no_utf8_are_marked_and_never_crash() -> None:
     broken = events(chunk(content="a?b"), chunk("stop")).replace(b"?", b"\xff")
     assert decoded(decoder("chat"), broken)[1].parts == (Text(text="a\ufffdb"),)
+
+
+SCALAR = st.sampled_from([None, True, -1, 0, 7, 1.5, "", "a", "<think>", "error", "\ud83d", 1e300])
+ANY = st.recursive(
+    SCALAR, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.just("text"), inner), max_leaves=4
+)
+
+
+def frames_of(recorded: Recorded) -> list[Any]:
+    found = [event.data for event in SseReader().feed(recorded.body) if event.data != b"[DONE]"]
+    return [json.loads(frame) for frame in found]
+
+
+def changed(data: st.DataObject, value: Any) -> Any:
+    """VALUE with something in it that no server should send."""
+    if not value or not isinstance(value, dict | list) or not data.draw(st.integers(0, 5)):
+        return data.draw(ANY)
+    if isinstance(value, list):
+        at = data.draw(st.integers(0, len(value) - 1))
+        return [changed(data, one) if n == at else one for n, one in enumerate(value)]
+    key = data.draw(st.sampled_from(sorted(value)))
+    return {**value, key: changed(data, value[key])}
+
+
+@given(data=st.data(), recorded=st.sampled_from(RECORDED))
+def test_no_frame_of_any_shape_crashes_a_decoder(data: st.DataObject, recorded: Recorded) -> None:
+    reading = decoder(recorded.dialect)
+    frames = [changed(data, frame) if data.draw(st.booleans()) else frame for frame in frames_of(recorded)]
+    deltas = [one for frame in frames for one in reading.feed(SseEvent(data=json.dumps(frame).encode()))]
+    deltas += reading.rest()
+    assert all(delta.text.encode() for delta in deltas)
+    reply = reading.finish()
+    assert wire.decode(wire.encode(reply), Reply) == reply
 
 
 def test_control_characters_and_infinities_in_a_frame_are_let_through() -> None:

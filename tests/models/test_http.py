@@ -142,7 +142,8 @@ async def test_no_first_byte_in_time(replay: Replay) -> None:
     short = Timeouts(connect=0.01, first_byte=9, first_byte_local=0.05, stall=9)
     replay.play(Played(before=never), Played(body=(never,)))
     for _ in range(2):
-        failed = await failing(replay, timeouts=short)
+        async with asyncio.timeout(5):
+            failed = await failing(replay, timeouts=short)
         assert (failed.reason, "no first byte" in failed.message) == ("timeout", True)
 
 

@@ -192,6 +192,13 @@ def test_counts_are_whole_numbers(value: Any, count: int) -> None:
     assert whole(value) == count
 
 
+def test_a_notice_is_given_once() -> None:
+    building = assembly()
+    building.notice("odd")
+    building.notice("odd")
+    assert building.notices == ("odd",)
+
+
 def test_an_empty_reply_says_so() -> None:
     building = assembly()
     building.ended = True

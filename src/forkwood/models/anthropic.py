@@ -167,7 +167,7 @@ class _Delta(Struct, frozen=True, gc=False):
 
 class _Frame(Struct, frozen=True, gc=False):
     type: Any = None
-    index: Any = None
+    index: int | str | None = None
     delta: _Delta | None = None
     content_block: Any = None
     message: Any = None

@@ -95,8 +95,8 @@ def _assistant(message: PromptMessage, quirks: Quirks) -> dict[str, Any]:
     details = [
         detail
         for part in message.parts
-        if isinstance(part, Thinking) and part.replay is not None
-        for detail in part.replay.value[DETAILS]
+        if isinstance(part, Thinking) and part.replay is not None and isinstance(part.replay.value, dict)
+        for detail in part.replay.value.get(DETAILS, ())
     ]
     if details:
         sent[DETAILS] = details

@@ -12,7 +12,7 @@ from msgspec import Struct
 from forkwood.domain import limits
 from forkwood.domain.errors import FailureKind, ProviderFailed
 from forkwood.domain.text import storable
-from forkwood.models.masking import masked, settled
+from forkwood.models.masking import masked, settled, tellable
 
 SHOWN_CHARACTERS_MAX = 300
 """How much is shown of a response that is no error report at all."""
@@ -243,7 +243,7 @@ def kind_of(told: Told, status: int | None) -> FailureKind:
 
 def _visible(body: bytes, peer: Peer) -> str:
     """The text at the beginning of BODY without mark-up; a secret that the cut goes through is left out whole."""
-    text, _ = settled(body[:READ_BYTES_MAX].decode("utf-8", "replace"), peer.secrets)
+    text, _ = settled(body[:READ_BYTES_MAX].decode("utf-8", "replace"), tellable(peer.secrets))
     return _TAGS.sub(" ", text)
 
 

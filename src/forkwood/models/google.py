@@ -12,6 +12,7 @@ from forkwood import wire
 from forkwood.domain.message import (
     Attachment,
     PartialReason,
+    Replay,
     Text,
     Thinking,
     ToolCall,
@@ -108,15 +109,12 @@ def _said(message: PromptMessage, quirks: Quirks) -> list[dict[str, Any]]:
         match part:
             case Text() if part.text.strip():
                 parts.append({"text": part.text})
-            case Thinking(replay=replay) if replay is not None:
-                signature = {SIGNATURE: replay.value[SIGNATURE]}
-                match replay.value["at"]:
-                    case "call":
-                        waiting = signature
-                    case "thought":
-                        parts.append({"text": part.text, "thought": True, **signature})
-                    case _:
-                        parts.append({"text": "", **signature})
+            case Thinking(replay=Replay(value={"at": "call", "thoughtSignature": str(signature)})):
+                waiting = {SIGNATURE: signature}
+            case Thinking(replay=Replay(value={"at": "thought", "thoughtSignature": str(signature)})):
+                parts.append({"text": part.text, "thought": True, SIGNATURE: signature})
+            case Thinking(replay=Replay(value={"at": "text", "thoughtSignature": str(signature)})):
+                parts.append({"text": "", SIGNATURE: signature})
             case ToolCall():
                 if not waiting and not signed:
                     waiting = {SIGNATURE: UNSIGNED}

@@ -26,9 +26,8 @@ _NAMED = re.compile(
 
 def masked(text: str, secrets: tuple[str, ...]) -> str:
     """TEXT of an error without SECRETS, without anything shaped like a key, without values of credential headers."""
-    for secret in sorted(secrets, key=len, reverse=True):
-        if len(secret) >= ERROR_SECRET_CHARACTERS_MIN:
-            text = text.replace(secret, MASK).replace(quote(secret, safe=""), MASK)
+    for secret in tellable(secrets):
+        text = text.replace(secret, MASK).replace(quote(secret, safe=""), MASK)
     text = _SHAPES.sub(MASK, text)
     return _NAMED.sub(lambda found: f"{next(filter(None, found.groups()), '')}{MASK}", text)
 
@@ -41,6 +40,11 @@ def settled(text: str, secrets: tuple[str, ...]) -> tuple[str, str]:
             text = text.replace(secret, MASK)
         held = max(held, _beginning(text, secret))
     return (text[:-held], text[-held:]) if held else (text, "")
+
+
+def tellable(secrets: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of SECRETS that are looked for in errors, the longest first."""
+    return tuple(sorted({one for one in secrets if len(one) >= ERROR_SECRET_CHARACTERS_MIN}, key=len, reverse=True))
 
 
 def echoable(secrets: tuple[str, ...]) -> tuple[str, ...]:

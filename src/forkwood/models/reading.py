@@ -118,8 +118,9 @@ class Reading:
         if not self._said.ended:
             self._nothing_came()
         if partial in _UNSAID and not self._said.begun:
-            words = f"{self._peer.provider} gave no reply: {self._said.error}"
-            raise failures.failure(self._peer, _UNSAID[partial], words, code=self._said.finish_reason)
+            reason = failures.clean(self._said.finish_reason or "", self._peer)
+            words = failures.clean(f"{self._peer.provider} gave no reply: {self._said.error}", self._peer)
+            raise failures.failure(self._peer, _UNSAID[partial], words, code=reason)
 
     def _nothing_came(self) -> NoReturn:
         if self._error is not None:

@@ -140,13 +140,14 @@ class Assembly:
         self.flush()
         partial, words = self._verdict(cut, error)
         parts = self._parts()
+        notices = (*self._notices, *self._marks(), *_silence(parts))
         return Reply(
             parts=parts,
             usage=self.usage,
-            finish=self.finish_reason,
+            finish=None if self.finish_reason is None else failures.clean(self.finish_reason, self.peer),
             partial=partial,
-            error=words,
-            notices=(*self._notices, *self._marks(), *_silence(parts)),
+            error=None if words is None else failures.clean(words, self.peer),
+            notices=tuple(failures.clean(notice, self.peer) for notice in notices),
         )
 
     def _verdict(self, cut: PartialReason, error: str | None) -> tuple[PartialReason | None, str | None]:

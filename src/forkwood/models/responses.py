@@ -136,8 +136,8 @@ def _content(parts: tuple[Part, ...], images: Mapping[str, bytes]) -> list[dict[
 
 class _Frame(Struct, frozen=True, gc=False):
     type: Any = None
-    output_index: Any = None
-    item_id: Any = None
+    output_index: int | str | None = None
+    item_id: str | None = None
     summary_index: Any = None
     content_index: Any = None
     delta: Any = None
@@ -207,7 +207,7 @@ class ResponsesDecoder(Decoder[_Frame]):
 
     def _begin(self, key: Any, item: Any) -> None:
         if isinstance(item, dict) and item.get("type") == "function_call":
-            slot = self._slot(item.get("id") if key is None else key, "tool_call")
+            slot = self._slot(str(item.get("id")) if key is None else key, "tool_call")
             call, name = item.get("call_id") or item.get("id"), item.get("name")
             slot.call = call if isinstance(call, str) else slot.call
             slot.name = name if isinstance(name, str) else slot.name
@@ -216,7 +216,7 @@ class ResponsesDecoder(Decoder[_Frame]):
         """ITEM is whole: what its deltas did not say is taken from it, and what signs it is kept."""
         if not isinstance(item, dict):
             return
-        key = item.get("id") if key is None else key
+        key = str(item.get("id")) if key is None else key
         match item.get("type"):
             case "message" if key not in self._spoken:
                 self._spoken.add(key)
