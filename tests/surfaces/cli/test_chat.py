@@ -112,3 +112,11 @@ def test_a_model_that_cannot_be_reached_does_not_end_the_chat(model: str) -> Non
     ran = chat("Hello?", f"/model {model}", "Hello!")
     assert texts()[-2:] == ["Hello!", "A reply."]
     assert "A reply." in ran.out
+
+
+def test_a_chat_can_be_json_from_end_to_end(model: str) -> None:
+    ran = chat("Hello?", "/path", "/nonsense", options=("--model", model, "--json"))
+    values = ran.lines
+    assert [value["type"] for value in values if "type" in value][-1] == "result"
+    assert [entry["node"]["text"] for entry in values[-2]] == ["Hello?", "A reply."]
+    assert values[-1]["error"]["kind"] == "usage"

@@ -105,7 +105,7 @@ def test_a_person_talks_at_a_screen(tmp_path: Path) -> None:
     screen.until(READY)
     screen.type("Hello,\x1b\rin two lines\r")
     screen.until("fine")
-    screen.until("@ is the reply")
+    screen.until(" tokens")
     screen.until(READY)
     screen.type("Talk slowly\r")
     screen.until("word word")

@@ -12,7 +12,6 @@ from tests.surfaces.cli.desks import terminal, written
 from tests.surfaces.cli.made import name
 from tests.surfaces.cli.test_markdown import result
 
-
 WAY_ON = "forkwood resume 00000001 goes on from where it stopped; forkwood retry NODE begins anew."
 
 
@@ -29,10 +28,16 @@ WAY_ON = "forkwood resume 00000001 goes on from where it stopped; forkwood retry
             {"status": "failed", "error": {"kind": "provider", "message": "no server", "hint": "start it"}},
             f"forkwood: no server\n  start it\n{WAY_ON}\n",
         ),
-        ({"status": "running"}, "The run is running in another process.\n"),
+        ({"status": "running"}, "The run 00000001 is running.\n"),
     ),
 )
 def test_an_end_is_told_with_the_way_on(end: dict[str, Any], said: str) -> None:
     desk = Desk(terminal())
     tell_ends(Call(desk, conversation=None, key=None, as_json=False), [result("", run=name(1), **end)])
     assert written(desk.terminal.err) == said
+
+
+def test_a_person_at_a_screen_hears_how_the_reply_is_named() -> None:
+    desk = Desk(terminal(is_screen=True, NO_COLOR="1"))
+    tell_ends(Call(desk, conversation=None, key=None, as_json=False), [result("x", run=name(1))])
+    assert written(desk.terminal.err) == "00000002, 0 + 0 tokens\n\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import assert_never
 
@@ -10,7 +10,7 @@ import click
 
 from forkwood.domain import limits
 from forkwood.domain.errors import ForkwoodError, LimitExceeded, NotFound
-from forkwood.domain.ids import ending
+from forkwood.domain.ids import Id, ending
 from forkwood.surfaces.cli import failures
 from forkwood.surfaces.cli.chat_lines import Help, Leave, Message, Nothing, Verb, read_line
 from forkwood.surfaces.cli.desk import Call, Desk
@@ -34,21 +34,25 @@ def chat(call: Call, *, anew: bool, model: str | None, profile: str | None) -> i
     desk = call.desk
     desk.conversation = _place_to_talk(call, anew=anew, model=model, profile=profile)
     _greet(desk)
-    return talk(desk, lines_of(desk))
+    left = call.runtime.undriven(conversation=desk.conversation)
+    if left:
+        desk.terminal.note("A run was left at work here: it goes on.")
+        failures.told(desk.terminal, lambda: _hear(call, left), as_json=call.as_json)
+    return talk(call, lines_of(desk))
 
 
-def talk(desk: Desk, lines: Iterator[str]) -> int:
+def talk(call: Call, lines: Iterator[str]) -> int:
     """Do what each of LINES means, until they end or one leaves; the exit code of the last that did anything."""
     code = 0
     for line in lines:
-        done = failures.told(desk.terminal, partial(_do, desk, line))
+        done = failures.told(call.terminal, partial(_do, call, line), as_json=call.as_json)
         if done is None:
             break
         code = done
-    return 0 if desk.terminal.is_conversation else code
+    return 0 if call.terminal.is_conversation else code
 
 
-def _do(desk: Desk, line: str) -> int | None:
+def _do(call: Call, line: str) -> int | None:
     """Do what LINE means; its exit code, None to leave."""
     from forkwood.surfaces.cli.app import carry_out, forkwood
 
@@ -58,29 +62,24 @@ def _do(desk: Desk, line: str) -> int | None:
         case Leave():
             return None
         case Help():
-            desk.terminal.say(help_text())
+            call.terminal.note(help_text())
             return 0
         case Message(text=text):
-            return _say(desk, text)
-        case Verb(arguments=arguments):
-            code = carry_out(arguments, desk)
-            if arguments[0] in MOVING and code == 0:
-                desk.conversation = desk.runtime.conversation().id
+            return _hear(call, call.runtime.send(text, conversation=call.desk.conversation).runs)
+        case Verb(name=name, words=words):
+            code = carry_out((name, *(["--json"] if call.as_json else []), *words), call.desk)
+            if name in MOVING and code == 0:
+                call.desk.conversation = call.runtime.conversation().id
             return code
         case meaning:
             assert_never(meaning)
 
 
-def _say(desk: Desk, text: str) -> int:
+def _hear(call: Call, runs: Sequence[Id]) -> int:
     from forkwood.surfaces.cli.hearing import hear
 
-    call = Call(desk, conversation=None, key=None, as_json=False)
-    started = desk.runtime.send(text, conversation=desk.conversation)
-    code = hear(call, started)
-    if desk.terminal.is_conversation:
-        inks = desk.terminal.pen.inks
-        desk.terminal.note(inks.dim(f"to {ending(started.node.id)}; @ is the reply") + "\n")
-    return code
+    assert call.desk.conversation is not None
+    return hear(call, runs, call.desk.conversation)
 
 
 def help_text() -> str:

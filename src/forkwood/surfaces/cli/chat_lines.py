@@ -26,7 +26,8 @@ class Message(Struct, frozen=True):
 class Verb(Struct, frozen=True):
     """A command of the program, as a command line has it."""
 
-    arguments: tuple[str, ...]
+    name: str
+    words: tuple[str, ...]
 
 
 class Help(Struct, frozen=True):
@@ -54,14 +55,14 @@ def read_line(line: str, commands: click.Group) -> Line:
         return Message(line)
     name, _, rest = line[1:].strip().partition(" ")
     if name in {"help", "?", ""}:
-        return Verb((*rest.split()[:1], "--help")) if rest else Help()
+        return Verb(rest.split()[0], ("--help",)) if rest else Help()
     if name in LEAVING:
         return Leave()
     first, *more = ALIASES.get(name, (name,))
     command = None if first in ELSEWHERE else commands.get_command(click.Context(commands), first)
     if command is None:
         raise Misused(f"There is no verb /{name}", hint="/help lists them; a message that begins with / takes two: //")
-    return Verb((first, *more, *_words(command, rest.strip(), FREE_TEXT_AFTER.get(first, -1) - len(more))))
+    return Verb(first, (*more, *_words(command, rest.strip(), FREE_TEXT_AFTER.get(first, -1) - len(more))))
 
 
 def _words(command: click.Command, rest: str, before_text: int) -> tuple[str, ...]:

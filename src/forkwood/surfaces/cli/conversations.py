@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+from msgspec import to_builtins
 
 from forkwood.surfaces.cli.desk import Call
 from forkwood.surfaces.cli.named import CONVERSATION, MODEL, NODE, PROFILE, SETTING, WORDS
@@ -90,7 +91,7 @@ def fork(call: Call, *, node: str, title: str | None) -> None:
 def profiles(call: Call) -> None:
     """List the profiles of config.toml: models with parameters, system prompt and tool switches."""
     found = call.runtime.profiles()
-    rows = [{"name": name, "profile": profile} for name, profile in found.items()]
+    rows = [{"name": name, **to_builtins(profile)} for name, profile in found.items()]
     call.give(rows, lambda: draw_profiles(found))
 
 

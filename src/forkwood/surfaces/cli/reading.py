@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from forkwood.domain.errors import Misused
+from forkwood.domain.ids import ending
 from forkwood.surfaces.cli.desk import Call
 from forkwood.surfaces.cli.named import NODE, WORDS
 from forkwood.surfaces.cli.options import verb
@@ -26,12 +27,8 @@ def path(call: Call, *, node: str | None) -> None:
     from forkwood.surfaces.cli.show_path import draw_path
 
     entries = call.runtime.path(node, conversation=call.conversation)
-    if call.as_json:
-        call.terminal.json(entries)
-        return
-    terminal = call.terminal
-    head = call.runtime.conversation(call.conversation).head
-    terminal.say(draw_path(entries, terminal.pen, head=head))
+    call.give(entries, lambda: draw_path(entries, call.terminal.pen, head=_head(call)))
+    _mention_undriven(call)
 
 
 @verb("tree")
@@ -45,7 +42,7 @@ def tree(call: Call, *, fold: bool, svg: Path | None) -> None:
     if svg is not None:
         from forkwood.surfaces.cli.show_svg import draw_svg
 
-        _write(svg, draw_svg(nodes, call.runtime.conversation(call.conversation).head))
+        _write(svg, draw_svg(nodes, _head(call)))
         call.give(nodes, lambda: f"Written: {svg}")
         return
     terminal = call.terminal
@@ -53,6 +50,7 @@ def tree(call: Call, *, fold: bool, svg: Path | None) -> None:
         nodes,
         lambda: draw_tree(nodes, _marked(call), terminal.pen, fold=fold),
     )
+    _mention_undriven(call)
 
 
 @verb("show")
@@ -72,6 +70,7 @@ def branches(call: Call) -> None:
 
     found = call.runtime.branches(conversation=call.conversation)
     call.give(found, lambda: draw_branches(found, call.terminal.pen, call.terminal.now_ms()))
+    _mention_undriven(call)
 
 
 @verb("history")
@@ -136,6 +135,16 @@ def trash(call: Call) -> None:
     )
 
 
+def _head(call: Call) -> str | None:
+    return call.runtime.conversation(call.conversation).head
+
+
+def _mention_undriven(call: Call) -> None:
+    """Say that a run is at work here and nobody drives it: this command does not."""
+    for run in call.runtime.undriven(conversation=call.conversation):
+        call.terminal.note(f"Run {ending(run)} was left at work: forkwood resume {ending(run)} goes on with it.")
+
+
 def _write(path: Path, text: str) -> None:
     try:
         path.write_text(text, "utf-8")
@@ -153,7 +162,7 @@ def _marked(call: Call) -> Marked:
     for name, node in call.runtime.labels(conversation=call.conversation).items():
         labels.setdefault(node, []).append(name)
     return Marked(
-        head=call.runtime.conversation(call.conversation).head,
+        head=_head(call),
         labels=labels,
         working=frozenset(node for node in working if node is not None),
     )

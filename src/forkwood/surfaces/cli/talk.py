@@ -107,7 +107,7 @@ def answered(call: Call, started: Started, said: str) -> int:
 
     if started.runs:
         call.remark(said if started.replaced else "")
-        return hear(call, started)
+        return hear(call, started.runs, started.conversation)
     call.give(started.node, lambda: said)
     return 0
 

@@ -9,6 +9,7 @@ from forkwood.surfaces.cli.desk import Call
 from forkwood.surfaces.cli.named import NODE, WORDS
 from forkwood.surfaces.cli.options import ON, verb
 from forkwood.surfaces.cli.show_lists import act_words
+from forkwood.surfaces.cli.waiting import waiting
 from forkwood.surfaces.cli.words import count_of, reach_words, short
 
 TAKE_BACK = "forkwood undo takes it back."
@@ -100,7 +101,8 @@ def purge(call: Call, *, names: tuple[str, ...], yes: bool, everywhere: bool) ->
     """Destroy messages or conversations with every version of them, for good. The one command that does."""
     if not yes:
         _asked(call, names, everywhere=everywhere)
-    report = call.runtime.purge(names, conversation=call.conversation, everywhere=everywhere, key=call.key)
+    with waiting("Destroying every trace", call.terminal):
+        report = call.runtime.purge(names, conversation=call.conversation, everywhere=everywhere, key=call.key)
     call.give(report, lambda: _purged(report))
 
 

@@ -47,10 +47,9 @@ def config(call: Call) -> None:
 @click.argument("key", type=WORDS, required=False)
 def get(call: Call, *, key: str | None) -> None:
     """Show the value of KEY that holds now; without KEY, everything."""
-    from forkwood.config import config_get
     from forkwood.surfaces.cli.show_house import draw_value
 
-    found = config_get(call.desk.settings, key)
+    found = call.runtime.config_get(key)
     call.give(found, lambda: draw_value(found))
 
 
@@ -64,9 +63,8 @@ def set_(call: Call, *, key: str, value: str | None, unset: bool) -> None:
 
     if (value is None) != unset:
         raise click.UsageError("say either VALUE or --unset", click.get_current_context())
-    from forkwood.config import config_get, config_set, home_of
-
-    now = config_get(config_set(home_of(call.terminal.environ), key, value), key)
+    call.runtime.config_set(key, value)
+    now = call.runtime.config_get(key)
     call.give(now, lambda: f"{key} is now {draw_value(now)}")
 
 
