@@ -63,7 +63,8 @@ def acknowledged(writer: subprocess.Popen[str], kill_after: int) -> int:
     assert writer.stdout is not None
     heard = [writer.stdout.readline() for _ in range(kill_after)]
     writer.kill()
-    rest, _ = writer.communicate()
+    rest = writer.stdout.read()
+    writer.communicate()
     return int([*heard, *(line for line in rest.splitlines(keepends=True) if line.endswith("\n"))][-1])
 
 
