@@ -19,6 +19,8 @@ Place: TypeAlias = tuple[int, int]
 Brought: TypeAlias = tuple[int, int]
 """A message that can stand somewhere, after the node that brought it there: their order is their age."""
 
+ROOT_PLACE: Place = (0, 0)
+
 _HANGING = walk.reading(nodes.HANGING)
 _CARRIED = walk.reading(nodes.CARRIED)
 
@@ -44,7 +46,7 @@ def entries(tx: Tx, spot: Spot, *, hidden: bool = False) -> list[Entry]:
     crowd = path.crowd()
     others = [node for brought in crowd.values() for _, node in brought]
     unseen = marks.unseen(tx, path.seqs, (node.role for node in path.found), others=others)
-    for index in [index for index, node in enumerate(path.found) if node.seq in unseen] if unseen else ():
+    for index in [index for index, seq in enumerate(path.seqs) if seq in unseen] if unseen else ():
         path.found[index] = msgspec.structs.replace(path.found[index], hidden=True)
     made = list(map(Entry, path.found, path.grafts, path.ats, path.siblings(crowd, unseen), _notices(tx, path.seqs)))
     return made if hidden or not unseen else [entry for entry in made if not entry.node.hidden]
@@ -75,81 +77,99 @@ class _Path:
         self._tx = tx
         self._names = nodes.Names(tx, {})
         self._conversation: int = tx.value("SELECT conversation FROM node WHERE seq = ?", (spot.node,))
+        self._runs: list[tuple[int, Sequence[int]]] = []
+        """The messages that hang on the path itself, by the index of the first of each run of them."""
         self._left: dict[int, tuple[int, int]] = {}
         """Of each graft: how many entries the path has where it leaves it, and the cut of that place."""
-        self._hang: dict[int, int] = {}
-        """Of each message that hangs on the path itself: its index."""
         self._ends: str | None = None
         self.found: list[Node] = []
         self.seqs: list[int] = []
+        self.ids: list[Id] = []
         self.grafts: list[Id | None] = []
         self.ats: list[str | None] = []
         for stretch in walk.stretches(tx, spot, walk.size(tx, spot), _HANGING, _CARRIED):
+            columns = list(zip(*stretch.rows, strict=True))
+            ids = [blob.hex() for blob in columns[1]]
             if stretch.graft is None:
-                self._hanging(stretch.rows)
+                self._hanging(columns, ids)
             else:
-                self._carried(stretch.graft, stretch.left, stretch.rows)
+                self._carried(columns, ids, stretch.graft, stretch.left)
+            self.seqs += columns[0]
+            self.ids += ids
 
-    def _hanging(self, rows: Sequence[walk.Row]) -> None:
-        found = self._names.hanging(rows, self._conversation, self._ends, len(self.found) + 1)
-        seqs = [row[0] for row in rows]
-        self.seqs += seqs
-        self._hang.update(zip(seqs, count(len(self.found)), strict=False))
-        self.found += found
-        self.grafts += repeat(None, len(rows))
-        self.ats += [node.at for node in found]
-        self._ends = found[-1].id
+    def _hanging(self, columns: nodes.Columns, ids: list[Id]) -> None:
+        start = len(self.ids)
+        ats = [self._ends, *ids[:-1]]
+        self._runs.append((start, columns[0]))
+        self.found += self._names.hanging(columns, ids, self._conversation, ats, start + 1)
+        self.grafts += repeat(None, len(ids))
+        self.ats += ats
+        self._ends = ids[-1]
 
-    def _carried(self, graft: walk.Graft, left: int, rows: Sequence[walk.Row]) -> None:
+    def _carried(self, columns: nodes.Columns, ids: list[Id], graft: walk.Graft, left: int) -> None:
         name = self._names.known[graft.node] = graft.id.hex()
-        self.seqs += [row[0] for row in rows]
-        self.found += self._names.carried(rows)
-        self.grafts += repeat(name, len(rows))
-        self.ats += [self._ends, *(f"{name}~{cut}" for cut in range(left + len(rows) - 1, left, -1))]
+        self.found += self._names.carried(columns, ids)
+        self.grafts += repeat(name, len(ids))
+        self.ats += [self._ends, *(f"{name}~{cut}" for cut in range(left + len(ids) - 1, left, -1))]
         self._ends = f"{name}~{left}" if left else name
         self._left[graft.node] = len(self.found), left
 
     def crowd(self) -> dict[int, list[Brought]]:
         """Everything that hangs where more than one thing can stand, by the index of the entry that stands there."""
         first = self._tx.rows(_FIRST, (self._conversation,))
-        crowded = set(self._tx.rows(_CROWDED, (self._conversation,)))
-        here = sorted({node for node, _ in crowded if node in self._hang or node in self._left})
-        found = self._tx.rows(_AT_ALL, (wire.text(here),)) if here else []
+        crowded = self._tx.rows(_CROWDED, (self._conversation,))
         crowd: dict[int, list[Brought]] = {}
-        for node, cut, bringer, brought, name in found + first if len(first) > 1 else found:
-            index = self._after(node, cut)
-            if 0 <= index < len(self.found):
+        if not crowded and len(first) < 2:
+            return crowd
+        after = self._afters(crowded)
+        here = list(dict.fromkeys([place[0] for place in after]))
+        known = self._names.known
+        known.update(zip(self.seqs, self.ids, strict=True))
+        for node, cut, bringer, brought, name in self._tx.rows(_AT_ALL, (wire.text(here),)) + first:
+            index = after.get((node, cut))
+            if index is not None:
                 crowd.setdefault(index, []).append((bringer, brought))
-                self._names.known.setdefault(brought, name.hex())
-        for node, cut in crowded:
-            index = self._after(node, cut) if cut else -1
-            if 0 <= index < len(self.found):
+                if brought not in known:
+                    known[brought] = name.hex()
+        for (node, cut), index in after.items():
+            if cut:
                 crowd[index].append((node, walk.last(self._tx, Spot(node, cut - 1))))
         return crowd
 
-    def _after(self, node: int, cut: int) -> int:
-        """The index of the entry that stands next after a place; -1 where the path does not go through it."""
-        if node == 0:
-            return 0
-        if node in self._left:
-            entries_before, leave = self._left[node]
-            return entries_before - (cut - leave) if cut >= leave else -1
-        return self._hang.get(node, -2) + 1
+    def _afters(self, places: Sequence[Place]) -> dict[Place, int]:
+        """The index of the entry that stands next after each of PLACES that the path goes through, and at its beginning."""
+        hang: dict[int, int] = {}
+        for start, seqs in self._runs:
+            hang.update(zip(seqs, count(start + 1), strict=False))
+        after = {ROOT_PLACE: 0}
+        for node, cut in places:
+            if node in hang:
+                after[node, cut] = hang[node]
+            elif node in self._left:
+                entries_before, leave = self._left[node]
+                if cut >= leave:
+                    after[node, cut] = entries_before - (cut - leave)
+        return {place: index for place, index in after.items() if index < len(self.seqs)}
 
     def siblings(self, crowd: dict[int, list[Brought]], unseen: set[int]) -> list[Siblings]:
         """For each entry, where it stands among all that could stand there: nearly all stand alone."""
-        made = list(map(Siblings, repeat(1), repeat(1), zip([node.id for node in self.found], strict=True)))
-        alone = (index for index, node in enumerate(self.found) if node.seq in unseen) if unseen else ()
-        for index in {*crowd, *alone}:
-            node = self.found[index].seq
-            seen = [seq for seq in _by_age(crowd.get(index) or [(node, node)]) if seq not in unseen]
-            ids = tuple(map(self._names.id, seen))
-            made[index] = Siblings(seen.index(node) + 1 if node not in unseen else 0, len(seen), ids)
+        made = list(map(Siblings, repeat(1), repeat(1), zip(self.ids, strict=True)))
+        for index, brought in crowd.items():
+            made[index] = self._counted(self.seqs[index], brought, unseen)
+        for index in [index for index, seq in enumerate(self.seqs) if seq in unseen] if unseen else ():
+            made[index] = self._counted(self.seqs[index], crowd.get(index, []), unseen)
         return made
+
+    def _counted(self, node: int, brought: list[Brought], unseen: set[int]) -> Siblings:
+        seen = _by_age(brought)
+        if unseen:
+            seen = [seq for seq in seen if seq not in unseen]
+        ids = tuple([self._names.id(seq) for seq in seen])
+        return Siblings(0 if node in unseen else seen.index(node) + 1, len(seen), ids)
 
 
 def _by_age(brought: list[Brought]) -> list[int]:
-    return list(dict.fromkeys(node for _, node in sorted(brought)))
+    return list(dict.fromkeys([node for _, node in sorted(brought)]))
 
 
 def _notices(tx: Tx, seqs: Sequence[int]) -> Iterable[tuple[Notice, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 from itertools import repeat
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import msgspec
 
@@ -28,6 +28,11 @@ HANGING = "n.seq, n.id, n.role, n.parts, n.by, n.via, n.run, n.model, n.revises,
 CARRIED = f"{HANGING}, n.conversation, n.length, n.at_node, n.at_cut"
 """Columns of a node that is met anywhere else."""
 _ROW = f"SELECT {CARRIED}, n.source_node, n.source_cut, n.own FROM node n"
+
+_REVISES = HANGING.split(", ").index("n.revises")
+
+Columns: TypeAlias = Sequence[Sequence[Any]]
+"""Rows turned by a quarter: for each column its values."""
 
 _VERSIONS = """WITH RECURSIVE back (seq) AS (
   VALUES (?) UNION ALL SELECT n.revises FROM back JOIN node n ON n.seq = back.seq WHERE n.revises IS NOT NULL
@@ -150,9 +155,11 @@ def _leaf(tx: Tx, spot: Spot, length: int, created_ms: int) -> Leaf:
 
 
 def _nodes(tx: Tx, found: Sequence[walk.Row]) -> list[Node]:
-    names = Names(tx, {row[0]: row[1].hex() for row in found})
-    unseen = marks.hidden_now(tx, [row[0] for row in found])
-    said = names.carried([row[:-3] for row in found if row[2]], unseen)
+    ids = {row[0]: row[1].hex() for row in found}
+    names = Names(tx, ids)
+    unseen = marks.hidden_now(tx, list(ids))
+    columns = list(zip(*(row[:-3] for row in found if row[2]), strict=True))
+    said = names.carried(columns, [ids[seq] for seq in columns[0]], unseen) if columns else []
     made = {node.seq: node for node in said} | {row[0]: names.graft(row) for row in found if not row[2]}
     return [made[row[0]] for row in found]
 
@@ -181,27 +188,24 @@ class Names:
             return None
         return f"{self.id(node)}~{cut}" if cut else self.id(node)
 
-    def hanging(self, rows: Sequence[walk.Row], conversation: int, at: str | None, length: int) -> list[Node]:
-        """The messages of rows read with HANGING, one below the other: the first at AT, with that LENGTH."""
-        columns = list(zip(*rows, strict=True))
-        ids = [blob.hex() for blob in columns[1]]
-        lengths = range(length, length + len(rows))
-        return self._made(
-            columns, ids, conversations=repeat(self._conversation(conversation)), ats=[at, *ids[:-1]], lengths=lengths
-        )
+    def hanging(
+        self, columns: Columns, ids: list[Id], conversation: int, ats: Sequence[str | None], length: int
+    ) -> list[Node]:  # fmt: skip
+        """The messages of rows read with HANGING, one below the other at ATS; the first has that LENGTH."""
+        if any(columns[_REVISES]):
+            self.known.update(zip(columns[0], ids, strict=True))
+        home = repeat(self._conversation(conversation))
+        lengths = range(length, length + len(ids))
+        return self._made(columns, ids, conversations=home, ats=ats, lengths=lengths)
 
-    def carried(self, rows: Sequence[walk.Row], hidden: Container[int] = ()) -> list[Node]:
+    def carried(self, columns: Columns, ids: list[Id], hidden: Container[int] = ()) -> list[Node]:
         """The messages of rows read with CARRIED; those of them that are HIDDEN flagged."""
-        if not rows:
-            return []
-        *columns, conversations, lengths, at_nodes, at_cuts = zip(*rows, strict=True)
-        ats = map(self.place, at_nodes, at_cuts)
-        flags = [seq in hidden for seq in columns[0]] if hidden else None
-        ids = [blob.hex() for blob in columns[1]]
+        *columns, conversations, lengths, at_nodes, at_cuts = columns
         self.known.update(zip(columns[0], ids, strict=True))
-        return self._made(
-            columns, ids, conversations=map(self._conversation, conversations), ats=ats, lengths=lengths, hidden=flags
-        )
+        ats = map(self.place, at_nodes, at_cuts)
+        home = map(self._conversation, conversations)
+        flags = [seq in hidden for seq in columns[0]] if hidden else None
+        return self._made(columns, ids, conversations=home, ats=ats, lengths=lengths, hidden=flags)
 
     def graft(self, found: walk.Row) -> Node:
         """The node of a graft's whole row."""
@@ -230,7 +234,7 @@ class Names:
 
     def _made(
         self,
-        columns: Sequence[Sequence[Any]],
+        columns: Columns,
         ids: list[Id],
         *,
         conversations: Iterable[Id],
