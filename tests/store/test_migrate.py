@@ -14,6 +14,7 @@ from forkwood.store import backups, migrate, migrations, opening, verify
 from forkwood.store.db import Store
 from forkwood.store.migrations import Migration, shipped
 from tests.store.breaking import nobody
+from tests.store.richness import rich
 from tests.store.seeds import NOW, fill, opened, texts
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -49,6 +50,7 @@ def test_the_version_stands_in_the_file_itself_afterwards(home: Path) -> None:
     """An older program looks there first: it must not have to read the log to know that this is not for it."""
     opened(home).close()
     reader = apsw.Connection(str(home / "forkwood.db"))
+    reader.execute("SELECT count(*) FROM node").fetchall()
     migrate.bring_up(home / "forkwood.db", STEPS, now_ms=NOW)
     assert int.from_bytes((home / "forkwood.db").read_bytes()[60:64], "big") == 3
     reader.close()
@@ -89,15 +91,14 @@ def test_without_a_backup_nothing_is_migrated(home: Path) -> None:
 
 
 def test_a_table_may_be_built_anew_though_others_point_at_it(home: Path) -> None:
-    store = opened(home)
-    fill(store, 3)
-    store.close()
-    sql = """CREATE TABLE fresh AS SELECT * FROM label; DROP TABLE label; ALTER TABLE fresh RENAME TO label;
-      CREATE TABLE current_fresh (one INTEGER PRIMARY KEY, conversation INTEGER REFERENCES conversation (seq)) STRICT;
-      INSERT INTO current_fresh SELECT * FROM current; DROP TABLE current;
-      ALTER TABLE current_fresh RENAME TO current"""
+    rich(home)
+    sql = """CREATE TABLE fresh (hash TEXT PRIMARY KEY, size INTEGER NOT NULL, bytes BLOB NOT NULL, note TEXT) STRICT;
+      INSERT INTO fresh (hash, size, bytes) SELECT hash, size, bytes FROM blob;
+      DROP TABLE blob; ALTER TABLE fresh RENAME TO blob"""
     rebuilt = Migration(version=2, name="anew", sql=sql)
     assert migrate.bring_up(home / "forkwood.db", (*shipped(), rebuilt), now_ms=NOW) == [rebuilt]
+    connection = apsw.Connection(str(home / "forkwood.db"))
+    assert connection.execute("SELECT count(*) FROM attachment JOIN blob ON hash = blob").fetchall() == [(1,)]
 
 
 def take_steps(path: Path, gate: object, taken: object) -> None:
