@@ -54,6 +54,7 @@ def test_a_run_that_is_over_is_held_by_nobody(store: Store) -> None:
         held = holding.hold(tx, run, "me", NOW)
         for event in (turn(), kept(), RunEnded(status="done")):
             held = holding.append(tx, held, event, now_ms=NOW)
+        assert runs.details(tx, run).driver is None
         with pytest.raises(Conflict):
             holding.hold(tx, run, "late", NOW)
 

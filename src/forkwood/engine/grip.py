@@ -80,7 +80,9 @@ class Grip:
         self._scraps, self._unsaved, self._saved = self._scraps + 1, 0, len(flight)
 
     def let_go(self) -> None:
-        """Save what came; anybody may drive the run now."""
+        """Save what came; anybody may drive the run now. One that is over is nobody's already."""
+        if self.held.state.ended:
+            return
         if self._unsaved:
             self.save_draft()
         with self.supplies.store.write() as tx:

@@ -93,6 +93,8 @@ def append(tx: Tx, held: Held, event: RunEvent, *, now_ms: int, node: int | None
         conversations.move_head(tx, held.conversation, tip, now_ms)
     state = apply(held.state, event)
     runs.write_row(tx, held.run, state, tip, now_ms)
+    if state.ended:
+        release(tx, held)
     return replace(held, state=state, seen=seq, tip=tip)
 
 
