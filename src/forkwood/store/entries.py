@@ -25,7 +25,10 @@ _HANGING = walk.reading(nodes.HANGING)
 _CARRIED = walk.reading(nodes.CARRIED)
 
 # Where in a conversation something stands beside another: an index of branchings, nothing of what does not branch.
-_CROWDED = "SELECT DISTINCT at_node, at_cut FROM node WHERE conversation = ? AND beside = 1 AND at_node IS NOT NULL"
+_CROWDED = "SELECT DISTINCT ifnull(at_node, 0), at_cut FROM node WHERE conversation = ? AND beside = 1"
+_HOME = (
+    "SELECT n.conversation, c.id, n.length FROM node n JOIN conversation c ON c.seq = n.conversation WHERE n.seq = ?"
+)
 _BROUGHT = "SELECT ifnull(c.at_node, 0), c.at_cut, c.seq, ifnull(c.first, c.seq), ifnull(f.id, c.id) FROM "
 _FIRST = f"{_BROUGHT}node c LEFT JOIN node f ON f.seq = c.first WHERE c.conversation = ? AND c.at_node IS NULL"
 _HERE = f"{_BROUGHT}node c LEFT JOIN node f ON f.seq = c.first WHERE c.at_node = ? AND c.at_cut = ?"
@@ -75,8 +78,8 @@ class _Path:
 
     def __init__(self, tx: Tx, spot: Spot) -> None:
         self._tx = tx
-        self._names = nodes.Names(tx, {})
-        self._conversation: int = tx.value("SELECT conversation FROM node WHERE seq = ?", (spot.node,))
+        self._conversation, home, length = tx.rows(_HOME, (spot.node,))[0]
+        self._names = nodes.Names(tx, {}, {self._conversation: home.hex()})
         self._runs: list[tuple[int, Sequence[int]]] = []
         """The messages that hang on the path itself, by the index of the first of each run of them."""
         self._left: dict[int, tuple[int, int]] = {}
@@ -87,7 +90,7 @@ class _Path:
         self.ids: list[Id] = []
         self.grafts: list[Id | None] = []
         self.ats: list[str | None] = []
-        for stretch in walk.stretches(tx, spot, walk.size(tx, spot), _HANGING, _CARRIED):
+        for stretch in walk.stretches(tx, spot, length - spot.cut, _HANGING, _CARRIED):
             columns = list(zip(*stretch.rows, strict=True))
             ids = [blob.hex() for blob in columns[1]]
             if stretch.graft is None:
@@ -116,11 +119,11 @@ class _Path:
 
     def crowd(self) -> dict[int, list[Brought]]:
         """Everything that hangs where more than one thing can stand, by the index of the entry that stands there."""
-        first = self._tx.rows(_FIRST, (self._conversation,))
         crowded = self._tx.rows(_CROWDED, (self._conversation,))
         crowd: dict[int, list[Brought]] = {}
-        if not crowded and len(first) < 2:
+        if not crowded:
             return crowd
+        first = self._tx.rows(_FIRST, (self._conversation,)) if ROOT_PLACE in crowded else []
         after = self._afters(crowded)
         here = list(dict.fromkeys([place[0] for place in after]))
         known = self._names.known
@@ -137,11 +140,11 @@ class _Path:
         return crowd
 
     def _afters(self, places: Sequence[Place]) -> dict[Place, int]:
-        """The index of the entry that stands next after each of PLACES that the path goes through, and at its beginning."""
+        """The index of the entry that stands next after each of PLACES that the path has."""
         hang: dict[int, int] = {}
         for start, seqs in self._runs:
             hang.update(zip(seqs, count(start + 1), strict=False))
-        after = {ROOT_PLACE: 0}
+        after: dict[Place, int] = {ROOT_PLACE: 0} if ROOT_PLACE in places else {}
         for node, cut in places:
             if node in hang:
                 after[node, cut] = hang[node]

@@ -52,6 +52,13 @@ def unseen(
     return found
 
 
+def any_below(tx: Tx, node: int, log: int | None) -> bool:
+    """Whether any node up to NODE can be hidden as of LOG (None: now). On a path no node is newer than its last."""
+    if log is None:
+        return tx.value("SELECT 1 FROM mark WHERE until IS NULL AND node <= ? LIMIT 1", (node,)) is not None
+    return tx.value("SELECT 1 FROM mark WHERE node <= ? AND since <= ? LIMIT 1", (node, log)) is not None
+
+
 def hidden_between(tx: Tx, low: int, high: int) -> set[int]:
     """The nodes from LOW to HIGH that are hidden now."""
     rows = tx.rows("SELECT node FROM mark WHERE until IS NULL AND node BETWEEN ? AND ?", (low, high))

@@ -156,7 +156,7 @@ def _leaf(tx: Tx, spot: Spot, length: int, created_ms: int) -> Leaf:
 
 def _nodes(tx: Tx, found: Sequence[walk.Row]) -> list[Node]:
     ids = {row[0]: row[1].hex() for row in found}
-    names = Names(tx, ids)
+    names = Names(tx, ids, {})
     unseen = marks.hidden_now(tx, list(ids))
     columns = list(zip(*(row[:-3] for row in found if row[2]), strict=True))
     said = names.carried(columns, [ids[seq] for seq in columns[0]], unseen) if columns else []
@@ -170,10 +170,10 @@ class Names:
     Rows are turned by columns, not one by one: a path has thousands, and calls would cost more than reading them.
     """
 
-    def __init__(self, tx: Tx, known: dict[int, Id]) -> None:
+    def __init__(self, tx: Tx, known: dict[int, Id], conversations: dict[int, Id]) -> None:
         self._tx = tx
         self.known = known
-        self._conversations: dict[int, Id] = {}
+        self._conversations = conversations
 
     def id(self, seq: int) -> Id:
         """The id of a node."""
@@ -244,6 +244,7 @@ class Names:
     ) -> list[Node]:
         seqs, _, roles, raw, bys, vias, runs, models, revised, partials, created = columns
         parts = list(map(parts_of, raw))
+        no = repeat(False)  # noqa: FBT003  (a column)
         return list(
             map(
                 Node,
@@ -258,11 +259,11 @@ class Names:
                 repeat(None),
                 repeat(None),
                 map(Origin, bys, vias, [run and run.hex() for run in runs], models),
-                [seq and self.id(seq) for seq in revised],
-                hidden or repeat(False),  # noqa: FBT003  (a column)
-                [reason is not None for reason in partials],
+                [seq and self.id(seq) for seq in revised] if any(revised) else revised,
+                hidden or no,
+                [reason is not None for reason in partials] if any(partials) else no,
                 partials,
-                [not said for said in parts],
+                no if all(parts) else [not said for said in parts],
                 lengths,
                 created,
             )

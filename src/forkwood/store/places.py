@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
-
 from forkwood.domain.errors import Misused
 from forkwood.domain.prompt import Said
 from forkwood.domain.tree import Spot
@@ -17,7 +15,6 @@ __all__ = [
 ]  # fmt: skip
 
 _parts = nodes.parts_of
-_its_parts = attrgetter("parts")
 
 
 def checked(tx: Tx, node: int, cut: int) -> Spot:
@@ -42,15 +39,18 @@ def standing(tx: Tx, spot: Spot, node: int) -> tuple[Spot, Spot] | None:
 
 def said(tx: Tx, spot: Spot, *, log: int | None = None) -> list[Said]:
     """What the path at a place says, oldest first: no husks, no hidden messages (as of log number LOG; None: now)."""
+    if marks.any_below(tx, spot.node, log):
+        rows = walk.messages(tx, spot)
+        unseen = marks.unseen(tx, [row[0] for row in rows], [row[2] for row in rows], log)
+        return _said([row for row in rows if row[0] not in unseen])
     found: list[Said] = []
-    seqs: list[int] = []
     for stretch in walk.stretches(tx, spot, size(tx, spot)):
-        found += [Said(blob.hex(), role, _parts(parts)) for _, blob, role, parts in stretch.rows]
-        seqs += [row[0] for row in stretch.rows]
-    unseen = marks.unseen(tx, seqs, [one.role for one in found], log)
-    if not unseen and all(map(_its_parts, found)):
-        return found
-    return [one for one, seq in zip(found, seqs, strict=True) if one.parts and seq not in unseen]
+        found += _said(stretch.rows)
+    return found
+
+
+def _said(rows: list[walk.Row]) -> list[Said]:
+    return [Said(blob.hex(), role, _parts(parts)) for _, blob, role, parts in rows if parts != walk.EMPTY_PARTS]
 
 
 def _position(tx: Tx, spot: Spot, node: int, length: int) -> int | None:
@@ -59,11 +59,12 @@ def _position(tx: Tx, spot: Spot, node: int, length: int) -> int | None:
     Where it hangs on the path itself one look tells; else it can only be inside one of the path's grafts.
     """
     work = [(spot, size(tx, spot), 0, 0)]
+    near: walk.Near = {}
     while work:
         end, whole, floor, shift = work.pop()
         if floor < length <= whole and prefix(tx, end, length) == Spot(node):
             return length + shift
-        while (met := walk.last_graft(tx, end)) and met.upto > floor:
+        while (met := walk.last_graft(tx, end, near)) and met.upto > floor:
             begin = max(met.begin, floor)
             work.append(
                 (met.source, met.source_size, met.source_size - (met.upto - begin), shift + met.upto - met.source_size)

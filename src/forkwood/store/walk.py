@@ -115,6 +115,11 @@ class Run(Piece, frozen=True, gc=False):
     """A piece on which no graft is met."""
 
 
+Near: TypeAlias = dict[Spot, tuple[int, Spot]]
+"""Of each source that grafts share: how many entries its path has where the last of them was found to end, and that place.
+The next one upwards ends above it, and is found from there in fewer looks."""
+
+
 class Carried(Struct, frozen=True, gc=False):
     """What the last graft on the way to a place brings: entries BEGIN to UPTO of that path; SOURCE, a place that has
     SOURCE_SIZE, where they are found; and the place HANGS where the path goes on upwards."""
@@ -211,8 +216,9 @@ def stretches(tx: Tx, spot: Spot, count: int, query: str = LIGHT, carried: str |
 def _parted(tx: Tx, piece: Piece) -> Iterator[Piece]:
     """PIECE cut where grafts begin and end, newest first."""
     floor, spot, end, left = piece.size - piece.count, piece.spot, piece.size, piece.left
+    near: Near = {}
     while end > floor:
-        met = last_graft(tx, spot)
+        met = last_graft(tx, spot, near)
         edge = max(met.upto, floor) if met else floor
         if end > edge:
             yield from _runs(tx, Piece(spot, end, end - edge, piece.graft, left))
@@ -237,22 +243,22 @@ def _runs(tx: Tx, piece: Piece) -> Iterator[Run]:
         end, left = end - count, left + count
 
 
-def last_graft(tx: Tx, spot: Spot) -> Carried | None:
-    """The last graft on the way to a place, if there is one."""
+def last_graft(tx: Tx, spot: Spot, near: Near) -> Carried | None:
+    """The last graft on the way to a place, if there is one. NEAR begins empty and is handed on from graft to graft."""
     row = tx.one(_GRAFT, {"node": spot.node, "cut": spot.cut})
     if row is None:
         return None
     node, id, leave, length, own, at, at_cut, source, source_cut, source_length, source_own = row
     whole, cut = source_length - source_cut - leave, source_cut + leave
-    return Carried(
-        Graft(node, id),
-        leave,
-        length - own,
-        length - leave,
-        Spot(at, at_cut),
-        Spot(source, cut) if cut < source_own else prefix(tx, Spot(source, source_cut), whole),
-        whole,
-    )
+    if cut < source_own:
+        ends = Spot(source, cut)
+    else:
+        shared = Spot(source, source_cut)
+        known, start = near.get(shared, (whole, shared))
+        ends = prefix(tx, start if known >= whole else shared, whole)
+        near[shared] = whole, ends
+    hangs = Spot(at, at_cut)
+    return Carried(Graft(node, id), leave, length - own, length - leave, hangs, ends, whole)
 
 
 def steps(tx: Tx, spot: Spot, count: int | None = None) -> list[Step]:
