@@ -139,6 +139,15 @@ async def test_what_no_model_said_has_no_account(tmp_path: Path) -> None:
         why(stage, 0)
 
 
+async def test_a_reply_whose_turn_is_not_in_this_log_says_so(tmp_path: Path) -> None:
+    stage = await talked(tmp_path, 1)
+    seq = stage.nodes()[1].seq
+    with stage.store.write() as tx:
+        tx.run("DROP TRIGGER node_is_forever")
+        tx.run("UPDATE node SET run = ? WHERE seq = ?", (bytes(16), seq))
+    assert (why(stage, 1).verified, why(stage, 1).reason) == (None, "the log has no turn of this reply")
+
+
 async def test_thinking_that_does_not_go_back_is_named(tmp_path: Path) -> None:
     thoughtful = Reply(parts=(Thinking(text="hm"), Text(text="Hi")), usage=Usage(), finish="stop")
     stage = Stage(tmp_path, FakeModel([thoughtful], reply("again")))

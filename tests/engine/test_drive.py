@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from forkwood.domain.errors import NotFound
+from forkwood.domain import limits
+from forkwood.domain.errors import NotFound, StoreUnusable
 from forkwood.domain.model import Reply
 from forkwood.domain.watch import EventSeen
 from forkwood.store import conversations, places
@@ -203,6 +204,30 @@ async def test_a_run_nobody_drives_is_cancelled_here_and_now(tmp_path: Path) -> 
     assert stage.kinds(run)[-5:] == ["run.driven", "interaction.closed", "call.settled", "results.kept", "run.ended"]
     assert stage.run(stage.open()).status == "queued"
     assert stage.engine.cancel(stage.open(), WHO).status == "cancelled"
+
+
+async def test_a_full_disk_lets_the_run_go_and_it_is_picked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage(tmp_path)
+    stage.say("Hi")
+    run = stage.open()
+
+    def write() -> None:
+        raise StoreUnusable("the disk is full", hint="make room")
+
+    with monkeypatch.context() as disk:
+        stage.models["fake:one"] = FakeModel(
+            [
+                text("x" * limits.draft_bytes),
+                lambda: disk.setattr(stage.store, "write", write),
+                text("y" * limits.draft_bytes),
+            ]
+        )
+        with pytest.raises(StoreUnusable):
+            await stage.drive(run)
+    stage.models["fake:one"] = FakeModel(reply("Hello."))
+    (result,) = results(await stage.drive(run))
+    assert (result.status, result.text) == ("done", "Hello.")
+    assert [node.text for node in stage.nodes() if node.partial] == ["x" * limits.draft_bytes]
 
 
 async def test_a_whole_reply_without_deltas_is_kept(tmp_path: Path) -> None:

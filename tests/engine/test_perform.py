@@ -171,8 +171,7 @@ def approve(stage: Stage, run: str, answer: str) -> None:
     with stage.store.write() as tx:
         (opened,) = [event for event in log.events_of_run(tx, run, after=0) if event.kind == "interaction.opened"]
         closed = InteractionClosed(interaction=opened.payload["interaction"], status="answered", answer=answer)
-        log.write(tx, closed, who=WHO, now_ms=NOW, run=run)
-        runs.repair(tx, run, NOW)
+        runs.add(tx, run, closed, who=WHO, now_ms=NOW)
 
 
 @pytest.mark.parametrize(("answer", "outcome", "used"), [("allow", "ok", ["a"]), ("deny", "denied", [])])

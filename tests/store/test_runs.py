@@ -7,8 +7,9 @@ import pytest
 from forkwood.domain.act import Who
 from forkwood.domain.errors import NotFound
 from forkwood.domain.ids import Id, make_id
-from forkwood.domain.run import Run
-from forkwood.domain.run_event import ReplyKept, RunEnded
+from forkwood.domain.run import Run, plan
+from forkwood.domain.run_event import InteractionClosed, ReplyKept, RunEnded
+from forkwood.domain.step import UseTool
 from forkwood.domain.tree import ROOT, Spot
 from forkwood.store import conversations, holding, log, names, runs
 from forkwood.store.db import Store, Tx
@@ -140,3 +141,13 @@ def test_a_run_that_waits_moves_again_when_it_is_asked_to_end(store: Store) -> N
         runs.ask_to_cancel(tx, run, who=WHO, now_ms=NOW)
         assert runs.row(tx, run).status == "running", "its call is still to be settled"
         assert settled("b") not in log.of_run(tx, run)
+
+
+def test_an_answer_sets_a_run_that_waits_going(store: Store) -> None:
+    with store.write() as tx:
+        run = begin(tx, talk(tx), 1)
+        holding.release(tx, drive(tx, run, turn(), kept(1, WRITE), opened("approval", "b")))
+        allowed = InteractionClosed(interaction="i", status="answered", answer="allow")
+        state = runs.add(tx, run, allowed, who=WHO, now_ms=NOW)
+        assert plan(state) == UseTool(call=WRITE)
+        assert runs.row(tx, run).status == "running" and runs.differing(tx) == []

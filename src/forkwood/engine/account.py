@@ -11,7 +11,7 @@ from forkwood import wire
 from forkwood.domain import joins
 from forkwood.domain.errors import Conflict, NotFound, Refused
 from forkwood.domain.event import Event
-from forkwood.domain.ids import Id
+from forkwood.domain.ids import Id, ending
 from forkwood.domain.manifest import Manifest
 from forkwood.domain.omissions import left_out
 from forkwood.domain.prompt import Prompt, Said
@@ -32,15 +32,19 @@ class Turn(Struct, frozen=True, kw_only=True):
 
 
 def why(tx: Tx, node: int) -> Why:
-    """How the reply NODE was made. Raises Refused for what no model said."""
+    """How the reply NODE was made (or the reply whose results it holds). Raises Refused for what no run made."""
     row = nodes.row(tx, nodes.group(tx, node)[0])
-    turn = _turn(log.events_of_run(tx, row.origin.run, after=0), row) if row.origin.run else None
-    if turn is None:
+    if row.origin.run is None:
         raise Refused(
-            f"{row.id[-8:]} was not made by a run: it was said by the {row.origin.by}",
-            hint="forkwood history NODE shows who wrote it",
+            f"{ending(row.id)} was written by hand: no prompt stands behind it",
+            hint="forkwood history NODE says who wrote each version; forkwood why takes a model's reply",
             node=row.id,
         )
+    turn = _turn(log.events_of_run(tx, row.origin.run, after=0), row)
+    return _unaccounted(row) if turn is None else _accounted(tx, row, turn)
+
+
+def _accounted(tx: Tx, row: Node, turn: Turn) -> Why:
     recipe = turn.recipe
     verified, reason, prompt = verdict(tx, recipe)
     kept, said = turn.kept, _said(tx, recipe)
@@ -60,6 +64,26 @@ def why(tx: Tx, node: int) -> Why:
         reason=reason,
         usage=None if kept is None or kept.usage is None else msgspec.to_builtins(kept.usage),
         cost=None if kept is None else kept.cost,
+    )
+
+
+def _unaccounted(row: Node) -> Why:
+    """Of a reply whose run was logged elsewhere: it was imported."""
+    return Why(
+        node=row.id,
+        run=row.origin.run,
+        turn=None,
+        manifest=None,
+        recipe=None,
+        entries=(),
+        left_out=(),
+        prompt=None,
+        prompt_digest=None,
+        request_digest=None,
+        verified=None,
+        reason="the log has no turn of this reply",
+        usage=None,
+        cost=None,
     )
 
 

@@ -118,7 +118,7 @@ class Engine:
     async def close(self) -> None:
         """Let go of every run: what came of their replies is in drafts, and anybody may drive them on."""
         self._closed = True
-        tasks = list(self._tasks.values())
+        tasks = [task for task in self._tasks.values() if not task.done()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from forkwood.domain import joins, policy
-from forkwood.domain.errors import LimitExceeded
+from forkwood.domain.errors import LimitExceeded, Misused, Refused
 from forkwood.domain.event import NoticeGiven
 from forkwood.domain.manifest import Manifest
 from forkwood.domain.message import Origin, Part, Text, calls_of
@@ -17,12 +17,12 @@ from forkwood.store.holding import Held
 
 
 def keep_reply(grip: Grip, turn: int, reply: Reply, manifest: Manifest) -> None:
-    """Append REPLY to the tree at the run's tip. One that the tree cannot hold ends the run failed. Raises Lost."""
+    """Append REPLY to the tree at the run's tip. One that the tree does not take ends the run failed. Raises Lost."""
     try:
         with grip.supplies.store.write() as tx:
             held = holding.renew(tx, grip.held)
             grip.settle(tx, _kept(tx, grip, held, reply, turn=turn, manifest=manifest))
-    except LimitExceeded as error:
+    except (LimitExceeded, Misused, Refused) as error:
         grip.commit(RunStopped(error=told(error)))
 
 

@@ -13,7 +13,7 @@ from forkwood.domain.ids import Id
 from forkwood.domain.message import Via
 from forkwood.domain.model import Usage
 from forkwood.domain.run import Run, RunState, apply, fold, plan, status_of
-from forkwood.domain.run_event import CancelAsked, RunEnded, RunOpened
+from forkwood.domain.run_event import CancelAsked, InteractionClosed, RunEnded, RunOpened
 from forkwood.domain.step import End
 from forkwood.domain.tree import ROOT, Spot
 from forkwood.store import log, nodes
@@ -44,7 +44,7 @@ class RunRow(Struct, frozen=True, kw_only=True):
 def open(  # noqa: A001  (runs.open reads as what it is)
     tx: Tx,
     *,
-    id: Id,  # noqa: A002  (as in every table)
+    id: Id,
     conversation: int,
     place: Spot,
     model: str,
@@ -169,12 +169,19 @@ def ask_to_cancel(tx: Tx, run: Id, *, who: Who, now_ms: int) -> bool:
     now, found = state(tx, run), details(tx, run)
     if now.ended or now.cancelling:
         return False
-    now = _noted(tx, found, now, CancelAsked(), who=who, now_ms=now_ms)
-    step = plan(now)
+    step = plan(add(tx, run, CancelAsked(), who=who, now_ms=now_ms))
     if found.driver is None and isinstance(step, End):
-        now = _noted(tx, found, now, RunEnded(status=step.status, error=step.error), who=who, now_ms=now_ms)
-    write_row(tx, run, now, found.tip, now_ms)
+        add(tx, run, RunEnded(status=step.status, error=step.error), who=who, now_ms=now_ms)
     return True
+
+
+def add(tx: Tx, run: Id, event: CancelAsked | InteractionClosed | RunEnded, *, who: Who, now_ms: int) -> RunState:
+    """Add what somebody did to a run without driving it; its driver folds it at its next commit. The state after."""
+    found = details(tx, run)
+    now = apply(state(tx, run), event)
+    log.write(tx, event, who=who, now_ms=now_ms, conversation=found.conversation, run=run)
+    write_row(tx, run, now, found.tip, now_ms)
+    return now
 
 
 def write_row(tx: Tx, run: Id, now: RunState, tip: Spot, now_ms: int) -> None:
@@ -230,11 +237,6 @@ def _tip_from_events(tx: Tx, run: Id) -> Spot:
         (bytes.fromhex(run),),
     )
     return details(tx, run).start if found is None else Spot(found)
-
-
-def _noted(tx: Tx, found: RunRow, now: RunState, event: CancelAsked | RunEnded, *, who: Who, now_ms: int) -> RunState:
-    log.write(tx, event, who=who, now_ms=now_ms, conversation=found.conversation, run=found.run)
-    return apply(now, event)
 
 
 def _run(found: tuple[Any, ...]) -> Run:
