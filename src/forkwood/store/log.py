@@ -77,17 +77,6 @@ def since(tx: Tx, run: Id, after: int) -> list[tuple[int, RunEvent]]:
     return [(seq, cast("RunEvent", payload_of(kind, text))) for seq, kind, text in rows if kind in RUN_KINDS]
 
 
-def run_story(tx: Tx, run: Id) -> Iterator[tuple[Id | None, RunEvent]]:
-    """What happened in a run, in order, each with the node it made."""
-    rows = tx.each(
-        """SELECT n.id, e.kind, e.payload FROM event e LEFT JOIN node n ON n.seq = e.node
-           WHERE e.run = ? ORDER BY e.seq""",
-        (bytes.fromhex(run),),
-    )
-    for node, kind, text in rows:
-        yield None if node is None else node.hex(), cast("RunEvent", payload_of(kind, text))
-
-
 def events_of_run(tx: Tx, run: Id, *, after: int) -> list[Event]:
     """What happened in a run behind the log number AFTER, oldest first: what its watchers see."""
     rows = tx.rows(f"{_EVENT} WHERE e.run = ? AND e.seq > ? ORDER BY e.seq", (bytes.fromhex(run), after))
