@@ -26,9 +26,7 @@ _CARRIED = walk.reading(nodes.CARRIED)
 
 # Where in a conversation something stands beside another: an index of branchings, nothing of what does not branch.
 _CROWDED = "SELECT DISTINCT ifnull(at_node, 0), at_cut FROM node WHERE conversation = ? AND beside = 1"
-_HOME = (
-    "SELECT n.conversation, c.id, n.length FROM node n JOIN conversation c ON c.seq = n.conversation WHERE n.seq = ?"
-)
+_HOME = "SELECT n.conversation, c.id FROM node n JOIN conversation c ON c.seq = n.conversation WHERE n.seq = ?"
 _BROUGHT = "SELECT ifnull(c.at_node, 0), c.at_cut, c.seq, ifnull(c.first, c.seq), ifnull(f.id, c.id) FROM "
 _FIRST = f"{_BROUGHT}node c LEFT JOIN node f ON f.seq = c.first WHERE c.conversation = ? AND c.at_node IS NULL"
 _HERE = f"{_BROUGHT}node c LEFT JOIN node f ON f.seq = c.first WHERE c.at_node = ? AND c.at_cut = ?"
@@ -78,7 +76,7 @@ class _Path:
 
     def __init__(self, tx: Tx, spot: Spot) -> None:
         self._tx = tx
-        self._conversation, home, length = tx.rows(_HOME, (spot.node,))[0]
+        self._conversation, home = tx.rows(_HOME, (spot.node,))[0]
         self._names = nodes.Names(tx, {}, {self._conversation: home.hex()})
         self._runs: list[tuple[int, Sequence[int]]] = []
         """The messages that hang on the path itself, by the index of the first of each run of them."""
@@ -90,7 +88,7 @@ class _Path:
         self.ids: list[Id] = []
         self.grafts: list[Id | None] = []
         self.ats: list[str | None] = []
-        for stretch in walk.stretches(tx, spot, length - spot.cut, _HANGING, _CARRIED):
+        for stretch in walk.stretches(tx, spot, None, _HANGING, _CARRIED):
             columns = list(zip(*stretch.rows, strict=True))
             ids = [blob.hex() for blob in columns[1]]
             if stretch.graft is None:

@@ -44,7 +44,7 @@ def said(tx: Tx, spot: Spot, *, log: int | None = None) -> list[Said]:
         unseen = marks.unseen(tx, [row[0] for row in rows], [row[2] for row in rows], log)
         return _said([row for row in rows if row[0] not in unseen])
     found: list[Said] = []
-    for stretch in walk.stretches(tx, spot, size(tx, spot)):
+    for stretch in walk.stretches(tx, spot):
         found += _said(stretch.rows)
     return found
 

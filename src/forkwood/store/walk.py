@@ -38,6 +38,7 @@ _ROOTED = """WITH RECURSIVE up (seq) AS (
   VALUES (?) UNION ALL SELECT n.at_node FROM up JOIN node n ON n.seq = up.seq
 ) SELECT 1 FROM up JOIN node n ON n.seq = up.seq WHERE n.at_node IS NULL LIMIT 1"""
 
+_TOP = "SELECT length, source_node IS NOT NULL OR graft_node IS NOT NULL FROM node WHERE seq = ?"
 _SIZED = "SELECT length FROM node WHERE seq = ?"
 
 # The last graft on the way to a place: where its part of the path begins and ends, where it hangs, what it carries.
@@ -116,8 +117,8 @@ class Run(Piece, frozen=True, gc=False):
 
 
 Near: TypeAlias = dict[Spot, tuple[int, Spot]]
-"""Of each source that grafts share: how many entries its path has where the last of them was found to end, and that place.
-The next one upwards ends above it, and is found from there in fewer looks."""
+"""Of each source that grafts share: how many entries its path has where the last of them was found to end, and where
+that is. The next one upwards ends above it, and is found from there in fewer looks."""
 
 
 class Carried(Struct, frozen=True, gc=False):
@@ -189,28 +190,35 @@ def reaches_root(tx: Tx, spot: Spot) -> bool:
 
 def messages(tx: Tx, spot: Spot, count: int | None = None, query: str = LIGHT) -> list[Row]:
     """The rows of the last COUNT messages of a path (None: all), oldest first, grafts expanded."""
-    wanted = size(tx, spot) if count is None else count
-    return [row for stretch in stretches(tx, spot, wanted, query) for row in stretch.rows]
+    return [row for stretch in stretches(tx, spot, count, query) for row in stretch.rows]
 
 
-def stretches(tx: Tx, spot: Spot, count: int, query: str = LIGHT, carried: str | None = None) -> Iterator[Stretch]:
-    """The last COUNT entries, oldest first. What grafts carry is read by the query CARRIED, where that differs.
+def stretches(
+    tx: Tx, spot: Spot, count: int | None = None, query: str = LIGHT, carried: str | None = None
+) -> Iterator[Stretch]:
+    """The last COUNT entries (None: all), oldest first. What grafts carry is read by CARRIED, where that differs.
 
     No stretch is longer than CHUNK: rows that are used up before the next are read stay near the processor.
     """
-    work: list[Piece] = [Piece(spot, size(tx, spot), count)]
+    if spot.node == 0:
+        return
+    length, met = _known(tx.one(_TOP, (spot.node,)), spot)
+    whole = Piece(spot, length - spot.cut, length - spot.cut if count is None else count)
+    work: list[Piece] = [whole] if met else list(_runs(tx, whole))
     while work:
         piece = work.pop()
         if isinstance(piece, Run):
-            rows = tx.rows(
-                query if piece.graft is None else carried or query, (piece.spot.node, piece.size - piece.count + 1)
-            )
-            if len(rows) != piece.count:
-                raise _broken(piece.spot)
-            rows.reverse()
-            yield Stretch(piece.graft, piece.left, rows)
+            yield _read(tx, piece, carried if piece.graft and carried else query)
         else:
             work += _parted(tx, piece)
+
+
+def _read(tx: Tx, run: Run, query: str) -> Stretch:
+    rows = tx.rows(query, (run.spot.node, run.size - run.count + 1))
+    if len(rows) != run.count:
+        raise _broken(run.spot)
+    rows.reverse()
+    return Stretch(run.graft, run.left, rows)
 
 
 def _parted(tx: Tx, piece: Piece) -> Iterator[Piece]:
@@ -263,9 +271,11 @@ def last_graft(tx: Tx, spot: Spot, near: Near) -> Carried | None:
 
 def steps(tx: Tx, spot: Spot, count: int | None = None) -> list[Step]:
     """The last COUNT entries of the path at a place (None: all), oldest first."""
-    whole = size(tx, spot)
-    count = whole if count is None else min(count, whole)
-    before = prefix(tx, spot, whole - count)
+    before = ROOT
+    if count is not None:
+        whole = size(tx, spot)
+        count = min(count, whole)
+        before = prefix(tx, spot, whole - count)
     found: list[Step] = []
     for stretch in stretches(tx, spot, count):
         if stretch.graft is None:
