@@ -79,3 +79,10 @@ def test_a_reader_that_left_is_no_error() -> None:
     complaint = process.stderr.read()
     process.stderr.close()
     assert (process.wait(60), complaint) == (0, b"")
+
+
+@pytest.mark.parametrize(("closed", "code"), (("<&-", 2), (">&-", 2), ("2>&-", 2)))
+def test_closed_streams_are_streams_of_nothing(closed: str, code: int) -> None:
+    forkwood("new")
+    command = f'"{sys.executable}" -m forkwood send - {closed}'
+    assert subprocess.run(["sh", "-c", command], stdin=subprocess.DEVNULL, timeout=60, check=False).returncode == code

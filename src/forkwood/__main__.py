@@ -23,6 +23,9 @@ def run(arguments: list[str]) -> int:
     from forkwood.surfaces.cli.desk import Desk
     from forkwood.surfaces.cli.terminal import Terminal
 
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by whoever started this
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))
     with Desk(Terminal(sys.stdin, sys.stdout, sys.stderr, os.environ)) as desk:
         return carry_out(arguments, desk)
 

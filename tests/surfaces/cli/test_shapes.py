@@ -22,11 +22,14 @@ NAMES = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{32})\b")
 MOVING = re.compile(r"_ms$|_bytes$|^bytes$|^version$|^score$")
 """Keys whose numbers differ from one time or machine to another."""
 
+PROSE = frozenset({"reason", "note", "message", "hint"})
+"""Keys whose words are for people, and may be said better."""
+
 World: TypeAlias = dict[str, str]
 
 
 class Plain:
-    """Replaces what differs each time by what does not: ids and digests by their order, times and sizes by 0."""
+    """Replaces what differs each time by what does not: ids and digests by their order, times and sizes by 0, prose by that."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = str(folder)
@@ -38,6 +41,8 @@ class Plain:
                 return {self.text(name): self.value(inner, name) for name, inner in value.items()}
             case list():
                 return [self.value(inner, key) for inner in value]
+            case str() if value and key in PROSE:
+                return "words"
             case str():
                 return self.text(value)
             case int() | float() if MOVING.search(key) and not isinstance(value, bool):

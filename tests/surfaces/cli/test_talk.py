@@ -102,8 +102,11 @@ def test_an_edit_without_text_opens_the_editor(talking: str, tmp_path: Path, mon
 
 
 def test_a_retry_is_a_sibling(talking: str) -> None:
-    assert succeed("retry", "@").out == "A reply.\n"
+    old = given(["show", "@"])["node"]["id"][-8:]
+    told = succeed("retry", "@")
+    assert (told.out, f"forkwood switch {old}" in told.err) == ("A reply.\n", True)
     assert given(["path"])[-1]["siblings"]["count"] == 2
+    assert succeed("retry", "@~1").err == ""
 
 
 def test_standard_input_is_text(talking: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from forkwood.domain.errors import ForkwoodError
 from forkwood.surfaces.cli.glyphs import ASCII, COLOURED, PLAIN, UNICODE
-from forkwood.surfaces.cli.terminal import PIPE_WIDTH, Terminal, error_line
+from forkwood.surfaces.cli.terminal import PIPE_WIDTH, SCREEN_WIDTH, Terminal, error_line
 from tests.surfaces.cli.desks import Stream, terminal, written
 
 
@@ -28,8 +28,18 @@ def test_colour_is_for_screens_that_want_it(is_screen: bool, environ: dict[str, 
     assert terminal(is_screen=is_screen, **environ).pen.inks == inks
 
 
-def test_a_pipe_has_a_width_of_its_own() -> None:
-    assert terminal().pen.width == PIPE_WIDTH
+@pytest.mark.parametrize(
+    ("is_screen", "columns", "width"),
+    (
+        (True, "40", 40),
+        (True, "", SCREEN_WIDTH),
+        (True, "0", SCREEN_WIDTH),
+        (True, "wide", SCREEN_WIDTH),
+        (False, "40", PIPE_WIDTH),
+    ),
+)
+def test_a_screen_has_its_width_and_a_pipe_one_of_its_own(is_screen: bool, columns: str, width: int) -> None:
+    assert terminal(is_screen=is_screen, COLUMNS=columns).pen.width == width
 
 
 @pytest.mark.parametrize(("encoding", "glyphs"), (("utf-8", UNICODE), ("ascii", ASCII), ("latin-1", ASCII)))

@@ -82,3 +82,11 @@ def test_the_view_fits_the_reader(is_screen: bool, as_json: bool, models: int, k
 
 def test_a_dumb_terminal_gets_plain_text() -> None:
     assert isinstance(view_for(terminal(is_screen=True, TERM="dumb"), {RUN: ""}, as_json=False), PlainReply)
+
+
+def test_several_replies_on_a_screen_are_markdown() -> None:
+    here = terminal(is_screen=True, NO_COLOR="1")
+    RepliesInTurn(here, {RUN: "one:a", name(5): "two:b"}).see(result("- *item*"))
+    shown = written(here.out)
+    assert shown.startswith("00000002  one:a\n")
+    assert "item" in shown and "*item*" not in shown

@@ -12,7 +12,6 @@ from forkwood.surfaces.cli.words import (
     bytes_of,
     count_of,
     dollars,
-    listing,
     other_author,
     part_words,
     reach_words,
@@ -49,11 +48,6 @@ def test_ages_are_one_number(past_ms: int, said: str) -> None:
 )
 def test_counts_agree_with_their_noun(number: int, noun: str, said: str) -> None:
     assert count_of(number, noun) == said
-
-
-@pytest.mark.parametrize(("names", "said"), (([], "nothing"), (["a"], "a"), (["a", "b", "c"], "a, b and c")))
-def test_names_as_a_sentence_has_them(names: list[str], said: str) -> None:
-    assert listing(names) == said
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,11 @@ class MarkdownReply:
         self.live = None
 
 
+def show(text: str, terminal: Terminal) -> None:
+    """A whole reply as Markdown."""
+    Console(file=terminal.out, width=terminal.pen.width, highlight=False).print(Markdown(visible(text)))
+
+
 def settle(text: str) -> tuple[str, str]:
     """TEXT cut where nothing that comes can change how its beginning is drawn: at the last blank line between blocks.
 

@@ -16,7 +16,7 @@ from forkwood.domain.tree import Node
 from forkwood.surfaces.cli.glyphs import Inks, Pen
 from forkwood.surfaces.cli.screen_text import cropped, visible, visible_line
 from forkwood.surfaces.cli.show_path import draw_node
-from forkwood.surfaces.cli.words import ago, count_of, dollars, one_line, role_of, short
+from forkwood.surfaces.cli.words import ago, count_of, one_line, role_of, short
 
 TITLE_WIDTH = 50
 ACT_WORDS = {
@@ -189,8 +189,3 @@ def _profile(profile: Profile) -> str:
 def moment(at_ms: int) -> str:
     """A time as this place's clock shows it."""
     return datetime.fromtimestamp(at_ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M:%S")
-
-
-def cost_words(cost: float | None) -> str:
-    """What something cost, where that is known."""
-    return dollars(cost) or "cost unknown"

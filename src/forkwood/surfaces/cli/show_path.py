@@ -8,7 +8,7 @@ from forkwood.domain.ids import ending
 from forkwood.domain.tree import Entry, Node
 from forkwood.surfaces.cli.glyphs import Pen
 from forkwood.surfaces.cli.screen_text import indented, visible_line
-from forkwood.surfaces.cli.words import body, other_author, role_of, short
+from forkwood.surfaces.cli.words import body, other_author, role_of
 
 
 def draw_path(entries: Sequence[Entry], pen: Pen, *, head: str | None = None) -> str:
@@ -66,8 +66,3 @@ def _marks(entry: Entry, pen: Pen) -> Iterable[str]:
 def _ends_at(entry: Entry, head: str) -> bool:
     """Whether the place HEAD is the one behind ENTRY: the node itself, or the graft it was met through."""
     return head.partition("~")[0] in {entry.node.id, entry.graft}
-
-
-def where(place: str | None) -> str:
-    """A place in words."""
-    return "before the first message" if place is None else f"at {short(place)}"

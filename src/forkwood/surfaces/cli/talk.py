@@ -49,7 +49,7 @@ def send(
         run=not no_run,
         key=call.key,
     )
-    return answered(call, started, f"Kept as {ending(started.node.id)}.")
+    return answered(call, started, resting=f"Kept as {ending(started.node.id)}.")
 
 
 @verb("edit", key=True)
@@ -63,11 +63,12 @@ def edit(call: Call, *, node: str, text: str | None, keep: bool, on: str | None,
 
     TEXT - reads standard input; without TEXT your editor opens.
     """
-    said = edited(_words_of(call, node), call.terminal) if text is None else text_of(text, call.terminal)
+    new = edited(_words_of(call, node), call.terminal) if text is None else text_of(text, call.terminal)
     started = call.runtime.edit(
-        node, said, conversation=call.conversation, keep=keep, on=on, run=not no_run, key=call.key
+        node, new, conversation=call.conversation, keep=keep, on=on, run=not no_run, key=call.key
     )
-    return answered(call, started, edit_words(started))
+    said = edit_words(started)
+    return answered(call, started, running=said, resting=said)
 
 
 @verb("retry", key=True)
@@ -76,14 +77,14 @@ def edit(call: Call, *, node: str, text: str | None, keep: bool, on: str | None,
 def retry(call: Call, *, node: str, models: tuple[str, ...]) -> int:
     """Get another reply in NODE's place; for a message of yours, a reply to it. What is there stays."""
     started = call.runtime.retry(node, conversation=call.conversation, models=models, key=call.key)
-    return answered(call, started, "")
+    return answered(call, started, running=retry_words(started))
 
 
 @verb("resume", conversation=False, key=True)
 @click.argument("run", type=RUN)
 def resume(call: Call, *, run: str) -> int:
     """Drive a run that nobody drives, or let one that failed, was cancelled or broke off go on from its tip."""
-    return answered(call, call.runtime.resume(run, key=call.key), "")
+    return answered(call, call.runtime.resume(run, key=call.key))
 
 
 @verb("runs")
@@ -101,14 +102,14 @@ def cancel(call: Call, *, run: str) -> None:
     call.give(ended, lambda: run_line(ended, call.terminal.pen.inks))
 
 
-def answered(call: Call, started: Started, said: str) -> int:
-    """Say what was done, and hear the runs it started to their end; the exit code."""
+def answered(call: Call, started: Started, *, running: str = "", resting: str = "") -> int:
+    """Say RUNNING and hear the runs of STARTED to their end, or say RESTING where there are none; the exit code."""
     from forkwood.surfaces.cli.hearing import hear
 
     if started.runs:
-        call.remark(said if started.replaced else "")
+        call.remark(running)
         return hear(call, started.runs, started.conversation)
-    call.give(started.node, lambda: said)
+    call.give(started.node, lambda: resting)
     return 0
 
 
@@ -120,6 +121,12 @@ def edit_words(started: Started) -> str:
         f"{new} is a new version of {old}, which stays as it was.{carried}\n"
         f"Back to it: forkwood switch {old}. All versions: forkwood history {new}"
     )
+
+
+def retry_words(started: Started) -> str:
+    """Where a reply is beside another, which, and how to get back to it."""
+    old = ending(started.node.id)
+    return "" if started.node.role == "user" else f"Beside {old}, which stays as it was: forkwood switch {old}"
 
 
 def _words_of(call: Call, node: str) -> str:

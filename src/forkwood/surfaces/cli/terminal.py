@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO, TextIO
@@ -14,6 +13,7 @@ from forkwood.domain.text import storable, storable_value
 from forkwood.surfaces.cli.glyphs import ASCII, COLOURED, PLAIN, UNICODE, Pen
 
 ELLIPSIS = "…"
+SCREEN_WIDTH = 80
 PIPE_WIDTH = 100
 """Columns a drawing may take where no screen says how many there are."""
 
@@ -52,13 +52,22 @@ class Terminal:
         return Pen(
             glyphs=UNICODE if can_write(UNICODE.all, self.out) else ASCII,
             inks=PLAIN if plain else COLOURED,
-            width=shutil.get_terminal_size().columns if self.is_screen else PIPE_WIDTH,
+            width=self._columns() if self.is_screen else PIPE_WIDTH,
         )
 
     @property
     def bytes_in(self) -> BinaryIO:
         """Standard input as it is, before anybody decodes it."""
         return self.stdin.buffer
+
+    def _columns(self) -> int:
+        said = self.environ.get("COLUMNS", "")
+        if said.isdecimal() and int(said):
+            return int(said)
+        try:
+            return os.get_terminal_size(self.out.fileno()).columns or SCREEN_WIDTH
+        except OSError:
+            return SCREEN_WIDTH
 
     def now_ms(self) -> int:
         """The time by which ages are told, in Unix milliseconds."""

@@ -84,11 +84,26 @@ class RepliesInTurn:
             return False
         model = visible_line(self.models.get(seen.run, ""))
         name = f"{ending(seen.node)}  " if seen.node else ""
-        self.terminal.say(f"{self.terminal.pen.inks.bold(f'{name}{model}')}\n{visible(seen.text)}\n")
+        self.terminal.say(self.terminal.pen.inks.bold(f"{name}{model}"))
+        self._show(seen.text)
         return True
+
+    def _show(self, text: str) -> None:
+        if is_pretty(self.terminal):
+            from forkwood.surfaces.cli.markdown import show
+
+            show(text, self.terminal)
+            self.terminal.say("")
+        else:
+            self.terminal.say(f"{visible(text)}\n")
 
     def close(self) -> None:
         """Nothing is left to say."""
+
+
+def is_pretty(terminal: Terminal) -> bool:
+    """Whether Markdown is drawn here."""
+    return terminal.is_screen and terminal.environ.get("TERM") != "dumb"
 
 
 def view_for(terminal: Terminal, models: Mapping[Id, str], *, as_json: bool) -> View:
@@ -97,7 +112,7 @@ def view_for(terminal: Terminal, models: Mapping[Id, str], *, as_json: bool) -> 
         return JsonLines(terminal)
     if len(models) > 1:
         return RepliesInTurn(terminal, models)
-    if terminal.is_screen and terminal.environ.get("TERM") != "dumb":
+    if is_pretty(terminal):
         from forkwood.surfaces.cli.markdown import MarkdownReply
 
         return MarkdownReply(terminal)

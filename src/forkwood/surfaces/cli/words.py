@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, assert_never
 
 from forkwood.domain.ids import ending
@@ -54,12 +53,6 @@ def count_of(number: int, noun: str) -> str:
     plural = noun + ("es" if noun.endswith(("ch", "s", "sh", "x")) else "s")
     plural = noun[:-1] + "ies" if noun.endswith("y") else plural
     return f"{number:,} {noun if number == 1 else plural}"
-
-
-def listing(names: Iterable[str]) -> str:
-    """Names as a sentence has them: `a, b and c`."""
-    *most, last = [*names] or ["nothing"]
-    return f"{', '.join(most)} and {last}" if most else last
 
 
 def bytes_of(size: int) -> str:
