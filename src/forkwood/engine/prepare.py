@@ -18,9 +18,10 @@ from forkwood.domain.policy import Policy
 from forkwood.domain.prompt import Prompt, Said
 from forkwood.domain.run_event import Recipe
 from forkwood.domain.step import CallModel
+from forkwood.domain.summary import Summary, with_summary
 from forkwood.domain.tool import ToolSealed
 from forkwood.engine.supplies import Supplies
-from forkwood.store import blobs, conversations, log, manifests, nodes, places
+from forkwood.store import blobs, conversations, log, manifests, nodes, places, summaries
 from forkwood.store.db import Tx
 from forkwood.store.holding import Held
 
@@ -40,7 +41,7 @@ def prepare(supplies: Supplies, held: Held, model: Model, step: CallModel) -> Pr
     with supplies.store.read() as tx:
         _room(tx, held)
         manifest = _manifest(tx, supplies, held, model)
-        said = places.said(tx, held.tip)
+        said, summary = summarised(tx, places.said(tx, held.tip))
         files = {blob: blobs.get(tx, blob) for blob in joins.wanted(said, manifest)}
         prompt = joins.build(said, manifest, files=files, withdrawn=step.withdrawn)
         pictures = {blob: blobs.get(tx, blob) for blob in joins.images(prompt)}
@@ -50,8 +51,8 @@ def prepare(supplies: Supplies, held: Held, model: Model, step: CallModel) -> Pr
         place=place,
         log=number,
         manifest=wire.digest(manifest),
-        summary=None,
-        first_entry=said[0].node if said else None,
+        summary=None if summary is None else summary.id,
+        first_entry=_first(said, summary),
         tools_withdrawn=step.withdrawn,
         form=prompt.form,
         prompt_digest=wire.digest(prompt),
@@ -72,8 +73,22 @@ def digest_of(one: Said) -> str:
     return wire.digest([one.role, one.parts])[:FRESH_DIGITS]
 
 
+def summarised(tx: Tx, said: list[Said]) -> tuple[list[Said], Summary | None]:
+    """What is SAID with the summary that fits before it, in place of what it stands for."""
+    found = summaries.best(tx, said)
+    return (said, None) if found is None else (with_summary(said, found), found)
+
+
+def _first(said: list[Said], summary: Summary | None) -> Id | None:
+    """The first message of the path that was sent whole."""
+    kept = said if summary is None else said[1:]
+    return kept[0].node if kept else None
+
+
 def rebuilt(tx: Tx, said: list[Said], recipe: Recipe) -> Prompt:
     """The prompt of RECIPE for what is SAID at its place as of its log number."""
+    if recipe.summary is not None:
+        said = with_summary(said, summaries.get(tx, recipe.summary))
     manifest = manifests.get(tx, recipe.manifest)
     files = {blob: blobs.get(tx, blob) for blob in joins.wanted(said, manifest)}
     return joins.build(said, manifest, files=files, withdrawn=recipe.tools_withdrawn, form=recipe.form)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from forkwood.store import backups
 
-ASIDE = ("*.corrupt-*", "salvage-*.jsonl")
+ASIDE = ("*.corrupt-*", "salvage-*.jsonl", ".forkwood.salvage*")
 """How files kept aside are named, in the home itself."""
 
 

@@ -16,7 +16,7 @@ from forkwood.domain.ids import Id
 from forkwood.domain.message import Part, text_of
 from forkwood.domain.scrub import scrubbed
 from forkwood.domain.text import first_line
-from forkwood.store import search, walk
+from forkwood.store import search, summaries, walk
 from forkwood.store.db import Tx
 
 _IDS = re.compile(r"[0-9a-f]{32}")
@@ -80,6 +80,7 @@ def destroy(tx: Tx, what: Condemned) -> None:
         _scrub_receipts(tx, what)
         _forget_runs(tx, what)
     tx.run("DELETE FROM digest")
+    summaries.forget(tx, what.ids)
     search.remove(tx, sorted(what.nodes))
 
 

@@ -210,6 +210,20 @@ CREATE TABLE draft (
   PRIMARY KEY (run, turn, n)
 ) STRICT, WITHOUT ROWID;
 
+-- Text that stands for the beginning of a visible path, where that is what the digest says.
+CREATE TABLE summary (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
+  conversation INTEGER NOT NULL REFERENCES conversation (seq),
+  digest BLOB NOT NULL CHECK (length(digest) = 32),
+  covers TEXT NOT NULL CHECK (json_array_length(covers) > 0),  -- the ids of the messages it stands for
+  text TEXT NOT NULL,
+  created_ms INTEGER NOT NULL
+) STRICT;
+CREATE TRIGGER summary_is_forever BEFORE UPDATE ON summary BEGIN
+  SELECT RAISE(ABORT, 'summaries never change');
+END;
+
 CREATE TABLE receipt (
   client TEXT NOT NULL,
   key TEXT NOT NULL,

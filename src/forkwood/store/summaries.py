@@ -1,0 +1,53 @@
+"""Summaries as they are kept: each with the digest of the visible path it stands for. Only purge removes one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from forkwood import wire
+from forkwood.domain.errors import NotFound
+from forkwood.domain.ids import Id
+from forkwood.domain.prompt import Said
+from forkwood.domain.summary import Summary, fitting, prefix_digests
+from forkwood.store.db import Tx
+
+_SUMMARY = "SELECT id, digest, covers, text FROM summary"
+
+
+def add(tx: Tx, conversation: int, said: Sequence[Said], text: str, *, id: Id, now_ms: int) -> Summary:
+    """Keep TEXT as what stands for all that is SAID, the beginning of a visible path of a conversation."""
+    *_, digest = prefix_digests(said)
+    covers = tuple(one.node for one in said)
+    tx.run(
+        "INSERT INTO summary (id, conversation, digest, covers, text, created_ms) VALUES (?,?,?,?,?,?)",
+        (bytes.fromhex(id), conversation, digest, wire.text(covers), text, now_ms),
+    )
+    return Summary(id=id, digest=digest, covers=covers, text=text)
+
+
+def best(tx: Tx, said: Sequence[Said]) -> Summary | None:
+    """The summary that stands for the longest beginning of what is SAID, or None."""
+    shorter = tx.rows(f"{_SUMMARY} WHERE json_array_length(covers) < ? ORDER BY seq", (len(said),))
+    return fitting(said, [_summary(row) for row in shorter]) if shorter else None
+
+
+def get(tx: Tx, id: Id) -> Summary:
+    """The summary of that id. Raises NotFound where it was purged."""
+    row = tx.one(f"{_SUMMARY} WHERE id = ?", (bytes.fromhex(id),))
+    if row is None:
+        raise NotFound(f"the summary {id[-8:]} was purged", hint="forkwood log shows when", summary=id)
+    return _summary(row)
+
+
+def forget(tx: Tx, ids: Collection[Id]) -> None:
+    """Remove every summary that stands for one of the messages IDS: a purge takes their words."""
+    tx.run(
+        """DELETE FROM summary WHERE EXISTS (SELECT 1 FROM json_each(covers)
+             WHERE value IN (SELECT value FROM json_each(?)))""",
+        (wire.text(sorted(ids)),),
+    )
+
+
+def _summary(row: tuple[bytes, bytes, str, str]) -> Summary:
+    id, digest, covers, text = row
+    return Summary(id=id.hex(), digest=digest, covers=wire.decode(covers, tuple[Id, ...]), text=text)
