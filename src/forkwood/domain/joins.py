@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -87,7 +87,7 @@ def _form_1(said: Sequence[Said], manifest: Manifest, files: Files, withdrawn: b
         form=1,
         model=manifest.binding.model,
         system="\n\n".join(text for text in (manifest.system, *path.system) if text) or None,
-        messages=_with_ends(_joined(path.messages)),
+        messages=_with_ends(path.messages if path.alternates else _joined(path.messages)),
         tools=() if withdrawn else tuple(tool.spec for tool in manifest.tools),
         parameters=manifest.parameters,
     )
@@ -115,16 +115,22 @@ class _Path:
         self.messages: list[PromptMessage] = []
         self.calls: set[str] = set()
         self.open: tuple[_Open, ...] = ()
+        self.alternates = True
+        """Nothing is to be joined, as far as one glance tells."""
 
     def read(self, said: Sequence[Said]) -> None:
         """Plain messages are nearly all there are: they go the short way."""
-        keep = self.messages.append
+        keep, last = self.messages.append, ""
         for one in said:
             parts, role = one.parts, one.role
             if len(parts) == 1 and type(part := parts[0]) is Text and role in _SPEAKERS and not self.open:
-                if part.text and not part.text.isspace():
+                if (text := part.text) and not text.isspace():
+                    if role == last:
+                        self.alternates = False
+                    last = role
                     keep(PromptMessage(role, parts, (one.node,)))  # type: ignore[arg-type]  # a membership test narrows nothing
             else:
+                self.alternates = False
                 self._read(one)
         self._close(())
 
@@ -204,8 +210,6 @@ def _renamed(parts: Iterable[Part], used: set[str]) -> Iterable[Part]:
 
 def _joined(messages: list[PromptMessage]) -> list[PromptMessage]:
     """Neighbours of one role as one message."""
-    if all(one.role != after.role for one, after in pairwise(messages)):
-        return messages
     return [_one(list(group)) for _, group in groupby(messages, key=lambda message: message.role)]
 
 
