@@ -13,7 +13,7 @@ from forkwood.domain.errors import (
     StoreUnusable,
 )
 
-KINDS = {
+KINDS: dict[type[ForkwoodError], str] = {
     NotFound: "not_found",
     Conflict: "conflict",
     Refused: "refused",

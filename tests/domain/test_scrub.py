@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from forkwood import wire
-from forkwood.domain.act import HeadMoved, LabelMoved, MessageSent, SettingChanged
-from forkwood.domain.event import PAYLOADS, ConversationCreated
+from forkwood.domain.act import ConversationCreated, HeadMoved, LabelMoved, MessageSent, SettingChanged
+from forkwood.domain.event import PAYLOADS
 from forkwood.domain.run_event import RunEnded, TryFailed
 from forkwood.domain.scrub import scrubbed
 
