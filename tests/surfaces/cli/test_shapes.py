@@ -29,7 +29,7 @@ World: TypeAlias = dict[str, str]
 
 
 class Plain:
-    """Replaces what differs each time by what does not: ids and digests by their order, times and sizes by 0, prose by that."""
+    """Replaces what differs each time: ids and digests by their order, times and sizes by 0, prose by a word."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = str(folder)

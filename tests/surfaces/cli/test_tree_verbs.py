@@ -127,3 +127,27 @@ def test_keys_make_an_act_happen_once(names: list[str]) -> None:
     assert given(["drop", names[3], "--key", "a"]) == first
     assert run_cli("drop", names[2], "--key", "a").code == 4
     assert texts() == ["one", "two", "three"]
+
+
+def test_an_ambiguous_name_lists_what_it_fits(names: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    made = (f"{number:028x}abcd" for number in range(1, 100))
+    monkeypatch.setattr("forkwood.runtime.house.make_id", lambda now_ms, chance: next(made))
+    alike = [given(["send", text, "--no-run"])["id"] for text in ("five", "six")]
+    told = run_cli("show", "abcd")
+    assert (told.code, told.out) == (3, "")
+    assert all(name in told.err for name in alike)
+    assert run_cli("switch", "abcd", "--json").value["error"]["candidates"] == alike
+    assert given(["show", alike[0]])["node"]["text"] == "five"
+
+
+def test_a_node_of_another_conversation_is_told_to_be_one(names: list[str]) -> None:
+    succeed("new", "--title", "Elsewhere")
+    for arguments in (
+        ["switch", names[0]],
+        ["edit", names[0], "x"],
+        ["hide", names[0]],
+        ["send", "x", "--at", names[0]],
+    ):
+        told = run_cli(*arguments)
+        assert (told.code, "another conversation" in told.err) == (4, True)
+    assert "1 message carried" in succeed("graft", names[0]).out
