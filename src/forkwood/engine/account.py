@@ -54,15 +54,15 @@ def _accounted(tx: Tx, row: Node, turn: Turn) -> Why:
         run=row.origin.run,
         turn=turn.number,
         manifest=None if body is None else wire.decode(body, dict[str, Any]),
-        recipe=msgspec.to_builtins(recipe),
+        recipe=wire.plain(recipe),
         entries=tuple(one.node for one in said),
         left_out=(*_hidden(tx, recipe), *_omitted(tx, said, recipe)),
-        prompt=None if prompt is None else msgspec.to_builtins(prompt),
+        prompt=None if prompt is None else wire.plain(prompt),
         prompt_digest=recipe.prompt_digest,
         request_digest=recipe.request_digest,
         verified=verified,
         reason=reason,
-        usage=None if kept is None or kept.usage is None else msgspec.to_builtins(kept.usage),
+        usage=None if kept is None or kept.usage is None else wire.plain(kept.usage),
         cost=None if kept is None else kept.cost,
     )
 
