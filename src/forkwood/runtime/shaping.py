@@ -76,6 +76,8 @@ class Shaping(Acting):
         def do(tx: Tx) -> Conversation:
             here = naming.conversation(tx, conversation)
             entry = naming.met(tx, here, node, foreign=True)
+            if entry.path is None:
+                here = names.conversation(tx, nodes.row(tx, entry.node).conversation)
             source = conversations.row(tx, here)
             made = OpenAct(tx, self.house, _forked(tx, self.house, here, entry, title))
             conversations.make_current(tx, made.conversation)
