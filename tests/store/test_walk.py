@@ -20,6 +20,18 @@ def test_every_prefix_of_a_long_path_is_found() -> None:
                 assert walk.prefix(tree.tx, here[end], entries) == (here[entries - 1] if entries else ROOT)
 
 
+@pytest.mark.parametrize("index", range(8))
+def test_every_prefix_is_found_below_places_inside_grafts(index: int) -> None:
+    with growing() as tree:
+        talk = tree.conversation()
+        head = tree.line(talk, "m" * 30)[-1]
+        for cut in (9, 5, 17, 2):
+            head = tree.keep(talk, head, index, "k")
+            head = tree.line(talk, "n" * 40, Spot(head.node, cut))[-1]
+        after = [ROOT, *(step.after for step in walk.steps(tree.tx, head))]
+        assert [walk.prefix(tree.tx, head, entries) for entries in range(len(after))] == after
+
+
 def test_a_place_is_found_in_few_looks() -> None:
     with growing() as tree:
         here = tree.line(tree.conversation(), "m" * 1_000)

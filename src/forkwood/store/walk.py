@@ -116,9 +116,9 @@ class Run(Piece, frozen=True, gc=False):
     """A piece on which no graft is met."""
 
 
-Near: TypeAlias = dict[Spot, tuple[int, Spot]]
-"""Of each source that grafts share: how many entries its path has where the last of them was found to end, and where
-that is. The next one upwards ends above it, and is found from there in fewer looks."""
+Near: TypeAlias = dict[Spot, Spot]
+"""Of each source that grafts share: the place on its path where the last of them was found to end. As no message stands
+twice, the next one upwards ends above it, and is found from there in fewer looks."""
 
 
 class Carried(Struct, frozen=True, gc=False):
@@ -262,9 +262,7 @@ def last_graft(tx: Tx, spot: Spot, near: Near) -> Carried | None:
         ends = Spot(source, cut)
     else:
         shared = Spot(source, source_cut)
-        known, start = near.get(shared, (whole, shared))
-        ends = prefix(tx, start if known >= whole else shared, whole)
-        near[shared] = whole, ends
+        ends = near[shared] = prefix(tx, near.get(shared, shared), whole)
     hangs = Spot(at, at_cut)
     return Carried(Graft(node, id), leave, length - own, length - leave, hangs, ends, whole)
 
