@@ -38,7 +38,7 @@ def test_a_path_can_be_read_anywhere(names: list[str]) -> None:
 def test_text_that_would_act_on_the_screen_is_spelled_and_kept(names: list[str]) -> None:
     succeed("send", "abc\0def \x1b[2J \u202e", "--no-run")
     assert "abc\\x00def \\x1b[2J \\u202e" in succeed("path").out
-    assert given(["show", "@"])["node"]["text"] == "abc\0def \x1b[2J \u202e"
+    assert given(["show", "@"])["text"] == "abc\0def \x1b[2J \u202e"
 
 
 def test_a_tree_shows_every_branch(names: list[str]) -> None:

@@ -65,7 +65,7 @@ def world(tmp_path: Path) -> World:
     here = given(["new", "--model", model, "--title", "Shapes", "--system", "Be plain."])["id"]
     succeed("send", "One")
     succeed("send", "Two")
-    reply = given(["show", "@"])["node"]["id"]
+    reply = given(["show", "@"])["id"]
     succeed("retry", "@")
     first = given(["path"])[0]["node"]["id"]
     succeed("edit", "@~3", "Uno", "--keep")

@@ -46,7 +46,7 @@ def test_json_lines_end_with_the_result(talking: str) -> None:
     result = lines[-1]
     assert (result["type"], result["status"], result["text"], result["error"]) == ("result", "done", "A reply.", None)
     assert result["usage"]["output"] == 2
-    assert result["node"] == given(["show", "@"])["node"]["id"]
+    assert result["node"] == given(["show", "@"])["id"]
 
 
 def test_several_models_answer_beside_each_other_the_first_last(tmp_path: Path, talking: str) -> None:
@@ -102,7 +102,7 @@ def test_an_edit_without_text_opens_the_editor(talking: str, tmp_path: Path, mon
 
 
 def test_a_retry_is_a_sibling(talking: str) -> None:
-    old = given(["show", "@"])["node"]["id"][-8:]
+    old = given(["show", "@"])["id"][-8:]
     told = succeed("retry", "@")
     assert (told.out, f"forkwood switch {old}" in told.err) == ("A reply.\n", True)
     assert given(["path"])[-1]["siblings"]["count"] == 2
@@ -217,7 +217,7 @@ def test_ctrl_c_keeps_what_came(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
     assert process.returncode == 130
-    node = given(["show", "@"])["node"]
+    node = given(["show", "@"])
     assert node["partial"] is True
     assert node["text"].startswith("word")
     assert given(["runs"])[0]["status"] == "cancelled"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import to_builtins
 
 from forkwood.domain.errors import Misused
 from forkwood.domain.ids import ending
@@ -60,7 +61,8 @@ def show(call: Call, *, node: str) -> None:
     from forkwood.surfaces.cli.show_lists import draw_shown
 
     shown = call.runtime.show(node, conversation=call.conversation)
-    call.give(shown, lambda: draw_shown(shown, call.terminal.pen))
+    whole = {**to_builtins(shown.node), "digest": shown.digest, "match_digest": shown.match_digest}
+    call.give(whole, lambda: draw_shown(shown, call.terminal.pen))
 
 
 @verb("branches")
