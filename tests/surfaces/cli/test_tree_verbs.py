@@ -71,11 +71,16 @@ def test_hide_says_what_it_touches_and_the_way_back(names: list[str]) -> None:
     assert "forkwood drop" in told.out
     assert f"forkwood unhide {names[1]}" in told.out
     assert texts() == ["one", "drei"]
+    assert f"{names[1]} is hidden already." in succeed("hide", names[1]).out
     assert given(["hide", names[1]])["affects"]["branches"] == 2
     assert [row["text"] for row in given(["trash"])] == ["two"]
     assert "hidden" in succeed("tree").out
     assert given(["unhide", names[1]])["hidden"] is False
     assert given(["trash"]) == []
+
+
+def test_the_way_back_names_what_was_hidden_for_good(names: list[str]) -> None:
+    assert f"forkwood unhide {names[2]} takes it back." in succeed("hide", "@~1").out
 
 
 def test_a_conversation_goes_to_the_trash_and_back(names: list[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from forkwood.domain.ids import ending
 from forkwood.domain.response import Moved, PurgeReport, Touched
 from forkwood.surfaces.cli.desk import Call
 from forkwood.surfaces.cli.named import NODE, WORDS
@@ -112,13 +113,16 @@ def _moved(moved: Moved) -> str:
 
 
 def _touched(touched: Touched, name: str) -> str:
-    state = "hidden" if touched.hidden else "visible"
-    what = "The conversation is" if touched.conversation else f"{name} is"
-    if touched.conversation and touched.hidden:
-        state = "in the trash"
-    already = "" if touched.nodes or touched.conversation else " already"
-    back = f"forkwood {'unhide' if touched.hidden else 'hide'} {name} takes it back."
-    return f"{what} {state}{already}. {reach_words(touched.affects)}\n{back}"
+    """What is hidden or visible now, and the way back: by its id, for `@~2` counts what is visible."""
+    lasting = ending(touched.nodes[0]) if touched.nodes else name
+    back = f"forkwood {'unhide' if touched.hidden else 'hide'} {lasting} takes it back."
+    return f"{_state(touched, lasting)}. {reach_words(touched.affects)}\n{back}"
+
+
+def _state(touched: Touched, name: str) -> str:
+    if touched.conversation:
+        return "The conversation is in the trash" if touched.hidden else "The conversation is out of the trash"
+    return f"{name} is {'hidden' if touched.hidden else 'visible'}{'' if touched.nodes else ' already'}"
 
 
 def _asked(call: Call, names: tuple[str, ...], *, everywhere: bool) -> None:
