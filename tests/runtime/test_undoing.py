@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from forkwood.domain.errors import Conflict
 from forkwood.domain.message import Origin, Text
+from forkwood.domain.run_event import RunDriven
+from forkwood.domain.settings import Settings
 from forkwood.runtime import Runtime
-from forkwood.store import append, runs
+from forkwood.store import append, log, runs
 from tests.runtime.doors import door, said, texts
 
 
 @pytest.fixture
-def runtime() -> Runtime:
-    runtime = door()
+def runtime(home: Path) -> Runtime:
+    runtime = door(settings=Settings(home=str(home), model="scripted:/nowhere.json"))
     runtime.new(title="t")
     return runtime
 
@@ -74,6 +77,17 @@ def test_undo_cancels_the_run_that_the_act_began(runtime: Runtime) -> None:
     assert [(one.id, one.status) for one in runtime.runs()] == [(run, "cancelled")]
     runtime.redo()
     assert texts(runtime) == ["hello"]
+    assert [one.status for one in runtime.runs()] == ["cancelled"]
+
+
+def test_undo_ends_a_run_whose_driver_died(runtime: Runtime) -> None:
+    [run] = runtime.send("hello").runs
+    with runtime.house.store.write() as tx:
+        tx.run("UPDATE run SET driver = 'of the dead', takeover = 1")
+        log.write(
+            tx, RunDriven(driver="of the dead", number=1), who=runtime.house.who, now_ms=1, conversation=1, run=run
+        )
+    runtime.undo()
     assert [one.status for one in runtime.runs()] == ["cancelled"]
 
 

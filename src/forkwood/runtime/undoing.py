@@ -20,6 +20,7 @@ from forkwood.domain.act import (
 from forkwood.domain.errors import Conflict
 from forkwood.domain.event import Event
 from forkwood.domain.ids import Id
+from forkwood.domain.run import ACTIVE
 from forkwood.domain.tree import ROOT, Spot, parse_place
 from forkwood.runtime.acts import Acting, OpenAct
 from forkwood.store import conversations, log, marks, names, places, runs
@@ -29,15 +30,22 @@ class Undoing(Acting):
     """undo, redo."""
 
     def undo(self, *, conversation: str | None = None, key: str | None = None) -> Event:
-        """Take back the newest act of a conversation that is neither an undo or redo nor undone now."""
+        """Take back the newest act of a conversation that is neither an undo or redo nor undone now.
+
+        A run it started is ended: by its driver, or here where nobody drives it.
+        """
+        begun: list[Id] = []
 
         def do(act: OpenAct) -> Event:
             seq, kind, undone = newest_act(act)
             pending = [taken_back(act, effect) for effect in reversed(undone.effects)]
+            begun.extend(effect.run for effect in undone.effects if isinstance(effect, RunStarted))
             written = act.record(ActUndone, act=seq, kind=kind)
             return finished(act, written, pending)
 
-        return self._act("undo", {}, Event, do, conversation=conversation, key=key)
+        event = self._act("undo", {}, Event, do, conversation=conversation, key=key)
+        self._end(begun)
+        return event
 
     def redo(self, *, conversation: str | None = None, key: str | None = None) -> Event:
         """Bring back what the newest undo took. Refused once any other act came after that undo."""
@@ -49,6 +57,13 @@ class Undoing(Acting):
             return finished(act, written, pending)
 
         return self._act("redo", {}, Event, do, conversation=conversation, key=key)
+
+    def _end(self, begun: list[Id]) -> None:
+        """What was asked to end in the act's own transaction ends now, also where its driver has died."""
+        with self.house.store.read() as tx:
+            active = [run for run in begun if runs.row(tx, run).status in ACTIVE]
+        for run in active:
+            self.house.engine.cancel(run, self.house.who)
 
 
 def newest_act(act: OpenAct) -> tuple[int, str, Act]:

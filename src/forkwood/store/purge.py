@@ -21,7 +21,7 @@ from forkwood.store.db import Tx
 
 _IDS = re.compile(r"[0-9a-f]{32}")
 _TITLE_CHARACTERS_MIN = 3
-"""A shorter first line is no title anybody could be recognised by: replacing it everywhere would hit other words."""
+"""A shorter first line is looked for as a whole title alone: inside other words it would be found everywhere."""
 
 
 class Condemned(Struct, frozen=True, kw_only=True):
@@ -61,7 +61,7 @@ def condemned(tx: Tx, nodes: Collection[int], conversations: Collection[int]) ->
     )
     named = tx.rows("SELECT id, title FROM conversation WHERE seq IN (SELECT value FROM json_each(?))", (whole,))
     lines = {first_line(text_of(wire.decode(parts, tuple[Part, ...])), 60) for _, parts in said if parts}
-    titles = {line for line in (*lines, *(title for _, title in named)) if len(line) >= _TITLE_CHARACTERS_MIN}
+    titles = {line for line in (*lines, *(title for _, title in named)) if line}
     return Condemned(
         nodes=frozenset(nodes),
         conversations=frozenset(conversations),
@@ -120,8 +120,10 @@ def _forget_titles(tx: Tx, what: Condemned) -> None:
     tx.run(f"DELETE FROM label WHERE conversation IN {inside}", (whole,))
     for title in what.titles:
         tx.run(
-            "UPDATE conversation SET title = '' WHERE title = ?1 OR titled_by <> 'user' AND instr(title, ?1) > 0",
-            (title,),
+            """UPDATE conversation SET title = '' WHERE titled_by <> 'user'
+               AND (title = :title OR title = :title || ' (fork)') OR :is_long AND (title = :title
+               OR titled_by <> 'user' AND instr(title, :title) > 0)""",
+            {"title": title, "is_long": len(title) >= _TITLE_CHARACTERS_MIN},
         )
     seqs = wire.text(sorted(what.nodes))
     tx.run(
@@ -133,7 +135,7 @@ def _forget_titles(tx: Tx, what: Condemned) -> None:
 
 def _scrub_events(tx: Tx, what: Condemned) -> None:
     """Events of what is condemned, and any that quote a title made of it."""
-    spelled = [wire.text(title)[1:-1] for title in what.titles]
+    spelled = _quotable(what)
     changed: list[tuple[str, int]] = []
     for seq, conversation, run, node, payload in tx.each("SELECT seq, conversation, run, node, payload FROM event"):
         spoken_of = conversation in what.conversations or run in what.runs or node in what.nodes
@@ -142,8 +144,13 @@ def _scrub_events(tx: Tx, what: Condemned) -> None:
     tx.connection.executemany("UPDATE event SET payload = ? WHERE seq = ?", changed)
 
 
+def _quotable(what: Condemned) -> list[str]:
+    """Titles as JSON spells them, those that are long enough to be looked for inside other text."""
+    return [wire.text(title)[1:-1] for title in what.titles if len(title) >= _TITLE_CHARACTERS_MIN]
+
+
 def _scrub_receipts(tx: Tx, what: Condemned) -> None:
-    spelled = [wire.text(title)[1:-1] for title in what.titles]
+    spelled = _quotable(what)
     changed: list[tuple[str, str, str]] = []
     for client, key, response in tx.each("SELECT client, key, response FROM receipt WHERE response IS NOT NULL"):
         if not what.ids.isdisjoint(_IDS.findall(response)) or any(title in response for title in spelled):

@@ -18,7 +18,7 @@ from forkwood.store.pages import Pages, Row, Value, index_rows, table_rows
 NUMBERED = ("conversation", "node", "event", "run")
 """Tables whose rows are numbered without a gap."""
 
-_TABLES = (*NUMBERED, "current", "manifest", "blob")
+_TABLES = (*NUMBERED, "current", "manifest", "blob", "summary")
 _TREES = ("mark", "label", "receipt", "draft", "attachment")
 """Tables without rowids. The digests are an index and are not among them."""
 
