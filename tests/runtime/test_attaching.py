@@ -33,7 +33,8 @@ def test_a_picture_is_known_by_its_first_bytes(content: bytes, mime: str | None)
 @pytest.mark.parametrize(
     ("name", "content", "mime"),
     [
-        ("a.png", b"no picture", "image/png"),
+        ("a.png", b"no picture", "text/plain"),
+        ("a.svg", b"<svg/>", "image/svg+xml"),
         ("a.unheardof", b"plain", "text/plain"),
         ("a.unheardof", b"\x00\x01", "application/octet-stream"),
         ("a.unheardof", b"\xff\xfe\x00", "application/octet-stream"),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from forkwood.domain import limits
+from forkwood.domain import fences, limits
 from forkwood.domain.errors import LimitExceeded, Misused, NotFound
 from forkwood.domain.message import Attachment
 from forkwood.store import blobs
@@ -76,9 +76,15 @@ def _described(name: str, content: bytes) -> Attachment:
         blob=sha256(content).hexdigest(),
         media="image" if image else "file",
         name=name.encode(errors="backslashreplace").decode(),
-        mime=image or mimetypes.guess_type(name)[0] or _plain_type(content),
+        mime=image or _type_by_name(name) or _plain_type(content),
         size=len(content),
     )
+
+
+def _type_by_name(name: str) -> str | None:
+    """What the ending of NAME says, but for pictures: models are sent those by their type, and would refuse these."""
+    found = mimetypes.guess_type(name)[0]
+    return None if found in fences.PICTURES else found
 
 
 def _plain_type(content: bytes) -> str:
