@@ -31,7 +31,7 @@ def test_windie_1_a_fresh_store_is_signed_and_has_its_named_indexes(home: Path, 
     assert plain.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
     assert plain.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
     names = {name for (name,) in plain.execute("SELECT name FROM sqlite_schema WHERE type = 'index'")}
-    assert names >= {"node_child", "node_conversation", "conversation_newest"}
+    assert names >= {"node_child", "node_conversation", "node_ending"}
     plain.close()
 
 

@@ -133,4 +133,5 @@ def _add_conversation(tx: Tx, lost: tuple[Any, ...], aside: Aside, now_ms: int) 
         f"INSERT INTO conversation ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
         tuple(row.values()),
     )
+    tx.run("UPDATE conversation SET head_id = (SELECT id FROM node WHERE seq = ?1) WHERE seq = ?2", (newest, seq))
     aside.changed("conversation", row, "only its messages are left: title and settings are lost")

@@ -8,6 +8,7 @@ CREATE TABLE conversation (
   titled_by TEXT NOT NULL CHECK (titled_by IN ('rule', 'model', 'user')),
   head_node INTEGER REFERENCES node (seq),
   head_cut INTEGER NOT NULL DEFAULT 0,
+  head_id BLOB,                                 -- the head node's name: lists of conversations read this table alone
   model TEXT,
   system TEXT,
   approvals TEXT NOT NULL DEFAULT 'ask' CHECK (approvals IN ('ask', 'allow-edits', 'allow-all')),
@@ -30,8 +31,11 @@ CREATE TABLE conversation (
   closing INTEGER NOT NULL DEFAULT 0 CHECK (closing IN (0, 1)),  -- a purge has begun: no run starts
   purged INTEGER NOT NULL DEFAULT 0 CHECK (purged IN (0, 1))
 ) STRICT;
-CREATE INDEX conversation_newest ON conversation (updated_ms DESC, seq DESC);
 CREATE INDEX conversation_ending ON conversation (substr(id, -2));
+
+CREATE TRIGGER conversation_head_moved AFTER UPDATE OF head_node ON conversation BEGIN
+  UPDATE conversation SET head_id = (SELECT id FROM node WHERE seq = NEW.head_node) WHERE seq = NEW.seq;
+END;
 
 -- The conversation that commands mean when they name none.
 CREATE TABLE current (
