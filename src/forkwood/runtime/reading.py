@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from forkwood.domain.conversation import Leaf
 from forkwood.domain.errors import Misused
@@ -79,7 +79,7 @@ class Reading(Verbs):
 
     def search(
         self,
-        words: str,
+        words: str | Sequence[str],
         *,
         conversation: str | None = None,
         role: str | None = None,
@@ -87,7 +87,10 @@ class Reading(Verbs):
         substring: bool = False,
         raw: bool = False,
     ) -> SearchResponse:
-        """Messages of any branch that hold the words; RAW takes FTS5's own syntax, SUBSTRING scans every text."""
+        """Messages of any branch that hold all of WORDS: one line, or each as it is meant, blanks and all.
+
+        RAW takes FTS5's own syntax, SUBSTRING reads every text.
+        """
         with self.house.store.read() as tx:
             only = None if conversation is None else naming.conversation(tx, conversation)
             return search.find(tx, words, conversation=only, role=role, limit=limit, substring=substring, raw=raw)

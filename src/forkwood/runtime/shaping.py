@@ -19,6 +19,7 @@ from forkwood.domain.act import (
 )
 from forkwood.domain.conversation import Conversation
 from forkwood.domain.errors import LimitExceeded, Misused, NotFound, Refused
+from forkwood.domain.ids import ending
 from forkwood.domain.message import Origin
 from forkwood.domain.response import Affects, Moved, Touched
 from forkwood.domain.tree import ROOT, Spot, is_node_ending
@@ -268,10 +269,11 @@ def _hide(act: OpenAct, name: str, *, hidden: bool) -> Touched:
         act.effects.append(MarkChanged(nodes=ids, hidden=hidden))
         seq = act.record(NodesHidden if hidden else NodesShown, node=entry.node)
         (marks.hide if hidden else marks.show)(act.tx, changing, seq)
-    return Touched(affects=_reach(act.tx, entry.node, name, hidden=hidden), hidden=hidden, nodes=ids)
+    return Touched(affects=_reach(act.tx, entry.node, hidden=hidden), hidden=hidden, nodes=ids)
 
 
-def _reach(tx: Tx, node: int, name: str, *, hidden: bool) -> Affects:
+def _reach(tx: Tx, node: int, *, hidden: bool) -> Affects:
     branches, inside = reach.of_node(tx, node)
-    note = f"to take it out of this branch only: forkwood drop {name}" if hidden and branches > 1 else ""
+    local = f"to take it out of this branch only: forkwood drop {ending(nodes.row(tx, node).id)}"
+    note = local if hidden and branches > 1 else ""
     return Affects(branches=branches, conversations=inside, note=note)

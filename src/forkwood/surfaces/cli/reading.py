@@ -119,7 +119,7 @@ def search(call: Call, *, words: tuple[str, ...], role: str | None, limit: int, 
 
     with waiting("Searching", call.terminal):
         found = call.runtime.search(
-            " ".join(words), conversation=call.named, role=role, limit=limit, substring=substring, raw=fts
+            words, conversation=call.named, role=role, limit=limit, substring=substring, raw=fts
         )
     if found.note:
         call.terminal.note(found.note)
