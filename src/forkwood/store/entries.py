@@ -26,7 +26,8 @@ _CARRIED = walk.reading(nodes.CARRIED)
 
 # Where in a conversation something stands beside another: an index of branchings, nothing of what does not branch.
 _CROWDED = "SELECT DISTINCT ifnull(at_node, 0), at_cut FROM node WHERE conversation = ? AND beside = 1"
-_HOME = "SELECT n.conversation, c.id FROM node n JOIN conversation c ON c.seq = n.conversation WHERE n.seq = ?"
+_HOME = f"""SELECT c.seq, c.id, EXISTS (SELECT 1 FROM node b WHERE b.conversation = c.seq AND b.beside = 1), {walk.TOP}
+  FROM node n JOIN conversation c ON c.seq = n.conversation WHERE n.seq = ?"""
 _BROUGHT = "SELECT ifnull(c.at_node, 0), c.at_cut, c.seq, ifnull(c.first, c.seq), ifnull(f.id, c.id) FROM "
 _FIRST = f"{_BROUGHT}node c LEFT JOIN node f ON f.seq = c.first WHERE c.conversation = ? AND c.at_node IS NULL"
 _HERE = f"{_BROUGHT}node c LEFT JOIN node f ON f.seq = c.first WHERE c.at_node = ? AND c.at_cut = ?"
@@ -45,11 +46,22 @@ def entries(tx: Tx, spot: Spot, *, hidden: bool = False) -> list[Entry]:
         return []
     path = _Path(tx, spot)
     crowd = path.crowd()
-    others = [node for brought in crowd.values() for _, node in brought]
-    unseen = marks.unseen(tx, path.seqs, (node.role for node in path.found), others=others)
+    low, others = min(path.seqs), [node for brought in crowd.values() for _, node in brought]
+    oldest, newest = min(others, default=low), max(others, default=0)
+    roles = (node.role for node in path.found)
+    unseen = marks.unseen(tx, path.seqs, roles, min(low, oldest), max(spot.node, newest))
     for index in [index for index, seq in enumerate(path.seqs) if seq in unseen] if unseen else ():
         path.found[index] = msgspec.structs.replace(path.found[index], hidden=True)
-    made = list(map(Entry, path.found, path.grafts, path.ats, path.siblings(crowd, unseen), _notices(tx, path.seqs)))
+    made = list(
+        map(
+            Entry,
+            path.found,
+            path.grafts,
+            path.ats,
+            path.siblings(crowd, unseen),
+            _notices(tx, path.seqs, low, spot.node),
+        )
+    )
     return made if hidden or not unseen else [entry for entry in made if not entry.node.hidden]
 
 
@@ -76,7 +88,7 @@ class _Path:
 
     def __init__(self, tx: Tx, spot: Spot) -> None:
         self._tx = tx
-        self._conversation, home = tx.rows(_HOME, (spot.node,))[0]
+        self._conversation, home, self._branches, length, grafts = tx.rows(_HOME, (spot.node,))[0]
         self._names = nodes.Names(tx, {}, {self._conversation: home.hex()})
         self._runs: list[tuple[int, Sequence[int]]] = []
         """The messages that hang on the path itself, by the index of the first of each run of them."""
@@ -88,7 +100,8 @@ class _Path:
         self.ids: list[Id] = []
         self.grafts: list[Id | None] = []
         self.ats: list[str | None] = []
-        for stretch in walk.stretches(tx, spot, None, _HANGING, _CARRIED):
+        whole = walk.Piece(spot, length - spot.cut, length - spot.cut)
+        for stretch in walk.pieced(tx, whole, _HANGING, _CARRIED, grafts=bool(grafts)):
             columns = list(zip(*stretch.rows, strict=True))
             ids = [blob.hex() for blob in columns[1]]
             if stretch.graft is None:
@@ -117,10 +130,10 @@ class _Path:
 
     def crowd(self) -> dict[int, list[Brought]]:
         """Everything that hangs where more than one thing can stand, by the index of the entry that stands there."""
-        crowded = self._tx.rows(_CROWDED, (self._conversation,))
         crowd: dict[int, list[Brought]] = {}
-        if not crowded:
+        if not self._branches:
             return crowd
+        crowded = self._tx.rows(_CROWDED, (self._conversation,))
         first = self._tx.rows(_FIRST, (self._conversation,)) if ROOT_PLACE in crowded else []
         after = self._afters(crowded)
         here = list(dict.fromkeys([place[0] for place in after]))
@@ -173,10 +186,10 @@ def _by_age(brought: list[Brought]) -> list[int]:
     return list(dict.fromkeys([node for _, node in sorted(brought)]))
 
 
-def _notices(tx: Tx, seqs: Sequence[int]) -> Iterable[tuple[Notice, ...]]:
-    """The notices of each node, in the order of SEQS."""
+def _notices(tx: Tx, seqs: Sequence[int], low: int, high: int) -> Iterable[tuple[Notice, ...]]:
+    """The notices of each node, in the order of SEQS, which lie between LOW and HIGH."""
     given: dict[int, tuple[Notice, ...]] = {}
-    for node, seq, payload in tx.rows(_NOTICES, (min(seqs), max(seqs))):
+    for node, seq, payload in tx.rows(_NOTICES, (low, high)):
         notice = _notice(payload)
         given[node] = (*given.get(node, ()), Notice(seq=seq, what=notice.what, text=notice.text))
     return [given.get(seq, ()) for seq in seqs] if given else repeat((), len(seqs))

@@ -38,13 +38,10 @@ def hidden_now(tx: Tx, nodes: Sequence[int]) -> set[int]:
 
 
 def unseen(
-    tx: Tx, path: Sequence[int], roles: Iterable[Role | None], log: int | None = None, others: Sequence[int] = ()
-) -> set[int]:
-    """Which messages of a PATH, given from its beginning on with their ROLES, and which OTHERS are hidden, as of LOG
-    (None: now): those with a mark, and results right behind a reply that has one."""
-    if not path:
-        return set()
-    low, high = min(*path, *others, path[0]), max(*path, *others, path[0])
+    tx: Tx, path: Sequence[int], roles: Iterable[Role | None], low: int, high: int, *, log: int | None = None
+) -> set[int]:  # fmt: skip
+    """Which nodes from LOW to HIGH are hidden as of LOG (None: now): those with a mark, and on a PATH, given from its
+    beginning on with its ROLES, results right behind a reply that has one."""
     found = hidden_between(tx, low, high) if log is None else hidden_at(tx, log, low, high)
     if found:
         after = zip(path, path[1:], list(roles)[1:], strict=False)

@@ -11,7 +11,7 @@ import msgspec
 from forkwood.domain.conversation import Leaf
 from forkwood.domain.errors import NotFound
 from forkwood.domain.ids import Id
-from forkwood.domain.message import Origin, Part, text_of
+from forkwood.domain.message import Origin, Part, Text, text_of
 from forkwood.domain.tree import Node, Spot
 from forkwood.store import marks, walk
 from forkwood.store.append import add_message, add_results
@@ -255,10 +255,10 @@ class Names:
                 repeat("message"),
                 roles,
                 parts,
-                map(text_of, parts),
+                [one[0].text if len(one) == 1 and type(one[0]) is Text else text_of(one) for one in parts],
                 repeat(None),
                 repeat(None),
-                map(Origin, bys, vias, [run and run.hex() for run in runs], models),
+                map(Origin, bys, vias, [run and run.hex() for run in runs] if any(runs) else runs, models),
                 [seq and self.id(seq) for seq in revised] if any(revised) else revised,
                 hidden or no,
                 [reason is not None for reason in partials] if any(partials) else no,

@@ -38,7 +38,8 @@ _ROOTED = """WITH RECURSIVE up (seq) AS (
   VALUES (?) UNION ALL SELECT n.at_node FROM up JOIN node n ON n.seq = up.seq
 ) SELECT 1 FROM up JOIN node n ON n.seq = up.seq WHERE n.at_node IS NULL LIMIT 1"""
 
-_TOP = "SELECT length, source_node IS NOT NULL OR graft_node IS NOT NULL FROM node WHERE seq = ?"
+TOP = "n.length, n.source_node IS NOT NULL OR n.graft_node IS NOT NULL"
+"""What must be known of the node n that a path ends with: its length, and whether grafts are met on it."""
 _SIZED = "SELECT length FROM node WHERE seq = ?"
 
 # The last graft on the way to a place: where its part of the path begins and ends, where it hangs, what it carries.
@@ -196,19 +197,23 @@ def messages(tx: Tx, spot: Spot, count: int | None = None, query: str = LIGHT) -
 def stretches(
     tx: Tx, spot: Spot, count: int | None = None, query: str = LIGHT, carried: str | None = None
 ) -> Iterator[Stretch]:
-    """The last COUNT entries (None: all), oldest first. What grafts carry is read by CARRIED, where that differs.
+    """The last COUNT entries (None: all), oldest first. What grafts carry is read by CARRIED, where that differs."""
+    if spot.node:
+        length, grafts = _known(tx.one(f"SELECT {TOP} FROM node n WHERE n.seq = ?", (spot.node,)), spot)
+        whole = Piece(spot, length - spot.cut, length - spot.cut if count is None else count)
+        yield from pieced(tx, whole, query, carried or query, grafts=grafts)
+
+
+def pieced(tx: Tx, whole: Piece, query: str, carried: str, *, grafts: bool) -> Iterator[Stretch]:
+    """The entries of a piece of path, oldest first; GRAFTS: whether any can be met on it.
 
     No stretch is longer than CHUNK: rows that are used up before the next are read stay near the processor.
     """
-    if spot.node == 0:
-        return
-    length, met = _known(tx.one(_TOP, (spot.node,)), spot)
-    whole = Piece(spot, length - spot.cut, length - spot.cut if count is None else count)
-    work: list[Piece] = [whole] if met else list(_runs(tx, whole))
+    work: list[Piece] = [whole] if grafts else list(_runs(tx, whole))
     while work:
         piece = work.pop()
         if isinstance(piece, Run):
-            yield _read(tx, piece, carried if piece.graft and carried else query)
+            yield _read(tx, piece, carried if piece.graft else query)
         else:
             work += _parted(tx, piece)
 
