@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ def entered(home: Path, *, later_ms: int = 0) -> Runtime:
     """A Runtime over the store of HOME, as a new process would have; its clock begins LATER_MS after noon."""
     settings = Settings(home=str(home), model="scripted:/nowhere.json")
     runtime = door(open_store(home, now_ms=NOON + later_ms), settings)
+    runtime.house.chance = os.urandom  # a house that is entered twice must not give its first names again
     if later_ms:
         ticks = iter(range(NOON + later_ms, NOON + later_ms + 1_000_000))
         runtime.house.clock = lambda: next(ticks)
