@@ -43,27 +43,28 @@ class Place(Struct, frozen=True, kw_only=True):
 class Node(Struct, frozen=True, gc=False):
     """One node, whole: CONTRACT's shape. Places are text; `text` is what the parts say aloud.
 
-    One is made per entry of every path read: it may be built by position, which costs a sixth of keywords.
+    One is made per entry of every path read: it may be built by position, which costs a sixth of keywords. What few
+    messages have stands last.
     """
 
     id: Id
     seq: int
     conversation: Id
     at: str | None
-    kind: NodeKind
     role: Role | None
     parts: tuple[Part, ...]
     text: str
-    source: str | None
-    count: int | None
     origin: Origin
-    revises: Id | None
-    hidden: bool
-    partial: bool
-    partial_reason: str | None
-    purged: bool
     length: int
     created_ms: int
+    kind: NodeKind = "message"
+    source: str | None = None
+    count: int | None = None
+    revises: Id | None = None
+    hidden: bool = False
+    partial: bool = False
+    partial_reason: str | None = None
+    purged: bool = False
 
 
 class Siblings(Struct, frozen=True, gc=False):

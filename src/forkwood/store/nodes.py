@@ -244,30 +244,30 @@ class Names:
     ) -> list[Node]:
         seqs, _, roles, raw, bys, vias, runs, models, revised, partials, created = columns
         parts = list(map(parts_of, raw))
-        no = repeat(False)  # noqa: FBT003  (a column)
-        return list(
-            map(
-                Node,
-                ids,
-                seqs,
-                conversations,
-                ats,
+        usual: list[Iterable[Any]] = [
+            ids,
+            seqs,
+            conversations,
+            ats,
+            roles,
+            parts,
+            [one[0].text if len(one) == 1 and type(one[0]) is Text else text_of(one) for one in parts],
+            map(Origin, bys, vias, [run and run.hex() for run in runs] if any(runs) else runs, models),
+            lengths,
+            created,
+        ]
+        if hidden or any(revised) or any(partials) or not all(parts):
+            usual += [
                 repeat("message"),
-                roles,
-                parts,
-                [one[0].text if len(one) == 1 and type(one[0]) is Text else text_of(one) for one in parts],
                 repeat(None),
                 repeat(None),
-                map(Origin, bys, vias, [run and run.hex() for run in runs] if any(runs) else runs, models),
-                [seq and self.id(seq) for seq in revised] if any(revised) else revised,
-                hidden or no,
-                [reason is not None for reason in partials] if any(partials) else no,
+                [seq and self.id(seq) for seq in revised],
+                hidden or repeat(False),  # noqa: FBT003  (a column)
+                [reason is not None for reason in partials],
                 partials,
-                no if all(parts) else [not said for said in parts],
-                lengths,
-                created,
-            )
-        )
+                [not said for said in parts],
+            ]
+        return list(map(Node, *usual))
 
     def _conversation(self, seq: int) -> Id:
         name = self._conversations.get(seq)
