@@ -11,7 +11,7 @@ from forkwood.domain.errors import StoreUnusable
 from forkwood.domain.ids import make_id
 from forkwood.domain.message import Origin, Text
 from forkwood.domain.tree import Spot
-from forkwood.store import conversations, nodes
+from forkwood.store import append, conversations
 from forkwood.store.opening import open_store
 
 NOW = 1_770_000_000_000
@@ -25,7 +25,7 @@ def write(home: str, name: str, commits: int, file_bytes_max: int = 0) -> None:
     store = open_store(Path(home), now_ms=NOW)
     for number in range(commits):
         with store.write() as tx:
-            node = nodes.add_message(
+            node = append.add_message(
                 tx,
                 id=make_id(NOW, f"{number:09}{name}".encode()),
                 conversation=1,

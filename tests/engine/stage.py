@@ -24,7 +24,7 @@ from forkwood.domain.tree import ROOT, Node, Spot
 from forkwood.domain.watch import DeltaSeen, EventSeen, Result, Seen
 from forkwood.engine.drive import Engine
 from forkwood.engine.supplies import Supplies
-from forkwood.store import conversations, log, nodes, places, runs
+from forkwood.store import append, conversations, log, nodes, places, runs
 from forkwood.store.db import Store
 
 NOW = 1_790_000_000_000
@@ -154,7 +154,7 @@ class Stage:
         with self.store.write() as tx:
             at = conversations.head(tx, self.conversation) if at is None else at
             origin = Origin(by="user", via="cli")
-            seq = nodes.add_message(
+            seq = append.add_message(
                 tx, id=self.new_id(), conversation=self.conversation, at=at, role=role,
                 parts=(Text(text=words), *parts), origin=origin, now_ms=NOW,
             )  # fmt: skip

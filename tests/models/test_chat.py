@@ -39,13 +39,7 @@ def test_where_it_goes_and_who_asks() -> None:
     [
         ({"output_limit_field": "max_completion_tokens"}, "max_completion_tokens", 300),
         ({"stream_usage": False}, "stream_options", None),
-        ({"context_field": "options.num_ctx"}, "options", {"num_ctx": 9000}),
-        (
-            {"context_field": "options.num_ctx", "extra_body": {"options": {"f16": True}, "keep_alive": 5}},
-            "options",
-            {"num_ctx": 9000, "f16": True},
-        ),
-        ({"context_field": None}, "options", None),
+        ({"extra_body": {"options": {"f16": True}}}, "options", {"f16": True}),
         ({"effort_field": "reasoning.effort"}, "reasoning", {"effort": "low"}),
         ({"effort_field": None}, "reasoning_effort", None),
         ({"extra_body": {"stream": False}}, "stream", False),

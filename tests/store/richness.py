@@ -20,7 +20,7 @@ from forkwood.domain.run_event import (
     TurnStarted,
 )
 from forkwood.domain.tree import ROOT, Spot
-from forkwood.store import blobs, conversations, digests, log, marks, nodes, receipts, runs
+from forkwood.store import append, blobs, conversations, digests, grafts, log, marks, nodes, receipts, runs
 from forkwood.store.db import Tx
 from tests.store.seeds import ME, NOW, add_conversation, add_message, fill, opened, some_id
 
@@ -49,7 +49,7 @@ def rich(home: Path, messages: int = 60) -> None:
 
 
 def _graft(tx: Tx, conversation: int, source: Spot) -> int:
-    made = nodes.add_graft(
+    made = grafts.add_graft(
         tx, id=some_id(900), conversation=conversation, at=ROOT, source=source, count=5, origin=BY_ME, now_ms=NOW
     )
     return made[0]
@@ -70,7 +70,7 @@ def _attach(tx: Tx, conversation: int, at: int) -> int:
 def _say(
     tx: Tx, number: int, conversation: int, at: int, *, role: Role, parts: tuple[Part, ...], origin: Origin
 ) -> int:
-    return nodes.add_message(
+    return append.add_message(
         tx,
         id=some_id(number),
         conversation=conversation,
@@ -92,7 +92,7 @@ def _run(tx: Tx, conversation: int, at: int) -> int:
     asked = ToolCall(call="c1", name="current_time", arguments={})
     reply = _say(tx, 902, conversation, at, role="assistant", parts=(Text(text="one moment"), asked), origin=by_model)
     result = ToolResult(call="c1", name="current_time", outcome="ok", parts=(Text(text="noon"),))
-    results = nodes.add_results(tx, id=some_id(903), at=Spot(reply), parts=(result,), origin=by_model, now_ms=NOW)
+    results = append.add_results(tx, id=some_id(903), at=Spot(reply), parts=(result,), origin=by_model, now_ms=NOW)
     last = _say(tx, 904, conversation, results, role="assistant", parts=(Text(text="it is noon"),), origin=by_model)
     for node, event in (
         (None, RunDriven(driver="d", number=1)),

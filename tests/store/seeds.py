@@ -9,7 +9,7 @@ from forkwood.domain.conversation import ConversationSettings
 from forkwood.domain.ids import Id, make_id
 from forkwood.domain.message import Origin, Text
 from forkwood.domain.tree import ROOT, Spot
-from forkwood.store import conversations, log, nodes
+from forkwood.store import append, conversations, log
 from forkwood.store.db import Store, Tx
 from forkwood.store.opening import open_store
 
@@ -34,7 +34,7 @@ def add_conversation(tx: Tx, number: int = 1) -> int:
 
 def add_message(tx: Tx, conversation: int, at: int | None, words: str) -> int:
     """A user message at the end of node AT, with its event and the head on it; the seq of the node."""
-    node = nodes.add_message(
+    node = append.add_message(
         tx,
         id=some_id(1 + (tx.value("SELECT max(seq) FROM node") or 0)),
         conversation=conversation,

@@ -11,7 +11,7 @@ from forkwood.domain import limits
 from forkwood.domain.errors import ForkwoodError, LimitExceeded, Misused, NotFound, Refused
 from forkwood.domain.message import Attachment, Part, Text, Thinking, ToolCall, ToolResult
 from forkwood.domain.tree import ROOT, Spot
-from forkwood.store import blobs, nodes, walk
+from forkwood.store import append, blobs, nodes, walk
 from tests.store.trees import ME, NOW, Tree, growing
 
 RESULT = ToolResult(call="1", name="look", outcome="ok", parts=(Text(text="saw"),))
@@ -149,7 +149,7 @@ def test_attachments_of_a_message_and_inside_results_are_known_by_node() -> None
         said = tree.add(talk, ROOT, (Text(text="see"), one, one))
         reply = tree.call(talk, said, "1")
         result = ToolResult(call="1", name="look", outcome="ok", parts=(two,))
-        shown = nodes.add_results(tree.tx, id=tree.id(), at=reply, parts=(result,), origin=ME, now_ms=NOW)
+        shown = append.add_results(tree.tx, id=tree.id(), at=reply, parts=(result,), origin=ME, now_ms=NOW)
         assert tree.tx.rows("SELECT node, blob FROM attachment ORDER BY node") == [
             (said.node, hashes[0]),
             (shown, hashes[1]),

@@ -6,7 +6,7 @@ import pytest
 
 from forkwood.domain.errors import Refused
 from forkwood.domain.tree import ROOT, Spot
-from forkwood.store import nodes, walk
+from forkwood.store import grafts, nodes, walk
 from tests.store.trees import growing
 
 
@@ -160,8 +160,8 @@ def test_who_carries_a_message_is_known_through_grafts_of_grafts() -> None:
             "f": [(talk, kept.node)],
         }
         for letter, carriers in expected.items():
-            assert nodes.carriers(tree.tx, here["abcdef".index(letter)].node) == carriers, letter
-        assert nodes.carriers(tree.tx, kept.node - 1) == [(other, fork.node)]
+            assert grafts.carriers(tree.tx, here["abcdef".index(letter)].node) == carriers, letter
+        assert grafts.carriers(tree.tx, kept.node - 1) == [(other, fork.node)]
 
 
 def test_a_chain_of_keeps_is_read_without_recursion() -> None:

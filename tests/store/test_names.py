@@ -8,7 +8,7 @@ from forkwood.domain.conversation import ConversationSettings
 from forkwood.domain.errors import NotFound
 from forkwood.domain.message import Text
 from forkwood.domain.tree import ROOT
-from forkwood.store import conversations, names, nodes
+from forkwood.store import append, conversations, names
 from tests.store.trees import ME, NOW, Tree, growing
 
 ONE = "0190a2b4c6d87000800000000000abcd"
@@ -18,7 +18,7 @@ THREE = "0190a2b4c6d870008000000000012bcd"
 
 def named(tree: Tree, conversation: int, name: str) -> int:
     parts = (Text(text="x"),)
-    return nodes.add_message(
+    return append.add_message(
         tree.tx, id=name, conversation=conversation, at=ROOT, role="user", parts=parts, origin=ME, now_ms=NOW
     )
 

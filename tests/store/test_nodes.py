@@ -7,7 +7,7 @@ import pytest
 from forkwood.domain.errors import NotFound
 from forkwood.domain.message import Attachment, Origin, Replay, Text, Thinking, ToolCall
 from forkwood.domain.tree import ROOT, Spot
-from forkwood.store import blobs, nodes
+from forkwood.store import append, blobs, nodes
 from tests.store.trees import MODEL, NOW, growing
 
 
@@ -26,7 +26,7 @@ def test_every_facet_of_a_message_comes_back() -> None:
             ToolCall(call="2", name="look", arguments="no json"),
         )
         name = tree.id()
-        seq = nodes.add_message(
+        seq = append.add_message(
             tree.tx,
             id=name,
             conversation=talk,

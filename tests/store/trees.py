@@ -10,7 +10,7 @@ from forkwood.domain.conversation import ConversationSettings
 from forkwood.domain.ids import Id, make_id
 from forkwood.domain.message import Origin, Part, Role, Text, ToolCall, ToolResult
 from forkwood.domain.tree import ROOT, Spot
-from forkwood.store import conversations, log, marks, nodes, places, walk
+from forkwood.store import append, conversations, grafts, log, marks, nodes, places, walk
 from forkwood.store.db import Store, Tx
 
 NOW = 1_770_000_000_000
@@ -35,7 +35,7 @@ class Tree:
 
     def add(self, conversation: int, at: Spot, parts: Sequence[Part], role: Role = "user", *, revises: int = 0) -> Spot:
         origin = ME if role == "user" else MODEL
-        node = nodes.add_message(
+        node = append.add_message(
             self.tx,
             id=self.id(),
             conversation=conversation,
@@ -68,13 +68,13 @@ class Tree:
             ToolResult(call=call, name="look", outcome="ok", parts=(Text(text=f"saw {call}"),)) for call in calls
         )
         origin = Origin(by="tool", via="cli", run=MODEL.run)
-        return Spot(nodes.add_results(self.tx, id=self.id(), at=at, parts=given, origin=origin, now_ms=NOW))
+        return Spot(append.add_results(self.tx, id=self.id(), at=at, parts=given, origin=origin, now_ms=NOW))
 
     def graft(self, conversation: int, at: Spot, source: Spot, count: int) -> Spot:
         return Spot(self.grafted(conversation, at, source, count)[0])
 
     def grafted(self, conversation: int, at: Spot, source: Spot, count: int) -> tuple[int, bool]:
-        return nodes.add_graft(
+        return grafts.add_graft(
             self.tx, id=self.id(), conversation=conversation, at=at, source=source, count=count, origin=ME, now_ms=NOW
         )
 

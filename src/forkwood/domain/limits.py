@@ -56,6 +56,7 @@ tool_bytes_max = 128 * KIB
 # Models
 reply_bytes_max = 8 * MIB
 sse_line_bytes_max = 16 * MIB
+ndjson_line_bytes_max = 16 * MIB
 replay_bytes_max = 1 * MIB
 tool_calls_max = 128
 error_characters_max = 2_000
@@ -74,6 +75,9 @@ details_asked_max = 64
 secret_bytes_max = 64 * KIB
 listing_bytes_max = 16 * MIB
 remote_listing_seconds = 5.0
+local_context_tokens_max = 32_768
+"""Asked of a server that makes room for each request, where the model can have more and nobody set a number: the whole
+context of a new model takes more memory than most machines have."""
 embedded_start_seconds = 60.0
 embedded_context_tokens_max = 8_192
 embedded_output_tokens_max = 2_048

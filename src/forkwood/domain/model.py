@@ -12,7 +12,7 @@ from forkwood.domain.errors import FailureKind, ProviderFailed
 from forkwood.domain.message import Part, PartialReason
 from forkwood.domain.prompt import Prompt
 
-Dialect: TypeAlias = Literal["chat", "responses", "anthropic", "google", "scripted"]
+Dialect: TypeAlias = Literal["chat", "responses", "anthropic", "google", "ollama", "scripted"]
 
 
 class Price(Struct, frozen=True, kw_only=True):

@@ -39,7 +39,7 @@ class Provider(Struct, frozen=True, kw_only=True):
     """
 
     url: str | None = None
-    dialect: Literal["chat", "responses", "anthropic", "google"] | None = None
+    dialect: Literal["chat", "responses", "anthropic", "google", "ollama"] | None = None
     keys: tuple[str, ...] = ()
 
 

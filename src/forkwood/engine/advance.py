@@ -8,7 +8,7 @@ from forkwood.domain.run import RunState, plan
 from forkwood.domain.run_event import InteractionClosed, InteractionOpened, ResultsKept, RunEnded
 from forkwood.domain.step import Ask, CallModel, End, KeepResults, Settle, UseTool
 from forkwood.engine.supplies import Supplies
-from forkwood.store import drafts, holding, nodes
+from forkwood.store import append, drafts, holding, nodes
 from forkwood.store.db import Tx
 from forkwood.store.holding import Held
 
@@ -59,7 +59,7 @@ def _withdrawn(tx: Tx, held: Held, interactions: tuple[Id, ...], now_ms: int) ->
 
 
 def _results(tx: Tx, held: Held, name: Id, now_ms: int) -> int:
-    return nodes.add_results(
+    return append.add_results(
         tx,
         id=name,
         at=held.tip,

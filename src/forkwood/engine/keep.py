@@ -11,7 +11,7 @@ from forkwood.domain.model import Reply, cost_of
 from forkwood.domain.run_event import ReplyKept, RunStopped
 from forkwood.engine.grip import Grip
 from forkwood.engine.supplies import told
-from forkwood.store import conversations, drafts, holding, log, nodes
+from forkwood.store import append, conversations, drafts, holding, log
 from forkwood.store.db import Tx
 from forkwood.store.holding import Held
 
@@ -61,7 +61,7 @@ def _kept(tx: Tx, grip: Grip, held: Held, reply: Reply, *, turn: int, manifest: 
 
 
 def _node(tx: Tx, grip: Grip, held: Held, parts: tuple[Part, ...], reply: Reply) -> int:
-    return nodes.add_message(
+    return append.add_message(
         tx,
         id=grip.supplies.new_id(),
         conversation=held.conversation,

@@ -11,7 +11,7 @@ from forkwood.domain.ids import Id
 from forkwood.domain.message import Origin, Part, PartialReason
 from forkwood.domain.run_event import ReplyInterrupted, ReplyKept
 from forkwood.engine.supplies import Supplies
-from forkwood.store import drafts, holding, log, nodes, runs
+from forkwood.store import append, drafts, holding, log, runs
 from forkwood.store.db import Tx
 from forkwood.store.holding import Held
 
@@ -37,7 +37,7 @@ def _keep_draft(tx: Tx, supplies: Supplies, held: Held) -> Held:
 
 
 def _partial(tx: Tx, supplies: Supplies, held: Held, parts: tuple[Part, ...], why: PartialReason) -> int:
-    node = nodes.add_message(
+    node = append.add_message(
         tx,
         id=supplies.new_id(),
         conversation=held.conversation,

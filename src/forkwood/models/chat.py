@@ -69,7 +69,6 @@ def _put_parameters(body: dict[str, Any], prompt: Prompt, quirks: Quirks) -> Non
         (quirks.output_limit_field, parameters.max_output),
         ("seed", parameters.seed),
         (quirks.effort_field, parameters.effort),
-        (quirks.context_field, parameters.context),
     )
     for field, value in fields:
         if field is not None and value is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
@@ -12,9 +12,21 @@ from forkwood.domain.message import PartialReason, family_of
 from forkwood.domain.model import Delta, Dialect, Reply
 from forkwood.models.failures import Peer
 from forkwood.models.reply import Assembly
-from forkwood.models.sse import SseEvent
+from forkwood.models.sse import SseEvent, SseReader
 
 T = TypeVar("T")
+
+
+class Framing(Protocol):
+    """Finds the frames in the bytes of one stream, in whatever pieces they come."""
+
+    def feed(self, chunk: bytes) -> list[SseEvent]:
+        """The frames that CHUNK completes. Raises LimitExceeded for one that outgrows its bound."""
+        ...
+
+    def finish(self) -> SseEvent | None:
+        """What stands unfinished at the end of the stream, as the frame it may prove to be."""
+        ...
 
 
 class FrameReader(Generic[T]):
@@ -42,6 +54,7 @@ class Decoder(ABC, Generic[T]):
     """Reads the events of one stream. No IO, no clock: the same events give the same deltas and the same Reply."""
 
     dialect: Dialect
+    framing: type[Framing] = SseReader
     frames: FrameReader[T]
 
     def __init__(self, *, model: str, peer: Peer) -> None:

@@ -19,13 +19,11 @@ class Quirks(Struct, frozen=True, kw_only=True):
     stream_usage: bool = True
     """chat: whether usage must be asked for with `stream_options`."""
     think_tags: Literal["leading", "opened", "none"] = "leading"
-    """chat: `<think>` at the start of a reply is thinking; `opened`: the template has opened it already."""
+    """chat, ollama: `<think>` at the start of a reply is thinking; `opened`: the template has opened it already."""
     call_ids: Literal["free", "nine"] = "free"
     """chat: `nine` for servers that accept only nine letters or digits as the id of a call."""
     effort_field: str | None = "reasoning_effort"
     """chat: where the effort goes, with dots for nesting; None where the server knows none."""
-    context_field: str | None = None
-    """chat: where a context length set by the person goes, such as `options.num_ctx`; None keeps it at home."""
     effort_style: Literal["budget", "level"] = "budget"
     """anthropic, google: effort as a number of thinking tokens, or by its name."""
     thoughts: bool = True

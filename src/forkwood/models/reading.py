@@ -11,7 +11,7 @@ from forkwood.domain.model import Delta, Reply
 from forkwood.models import failures
 from forkwood.models.failures import Peer
 from forkwood.models.frames import Decoder
-from forkwood.models.sse import SseEvent, SseReader
+from forkwood.models.sse import SseEvent
 
 _CUTS: dict[FailureKind, PartialReason] = {"timeout": "stalled", "transport": "cut"}
 _UNSAID: dict[PartialReason, FailureKind] = {"refused": "refused", "error": "unavailable"}
@@ -36,7 +36,7 @@ class Reading:
         self._decoder = decoder
         self._said = decoder.said
         self._peer = peer
-        self._events = SseReader()
+        self._events = decoder.framing()
         self._head: bytearray | None = bytearray()
         """What came before the first event: shown where no event ever comes."""
         self._begun = self._done = False

@@ -6,13 +6,14 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from forkwood.domain.errors import ProviderFailed
 from forkwood.domain.model import Binding, Delta, Reply, Traits, Try
 from forkwood.domain.prompt import Prompt
 from forkwood.domain.settings import Timeouts
-from forkwood.models import anthropic, chat, google, http, responses, sending
+from forkwood.models import anthropic, chat, google, http, ollama, responses, sending
 from forkwood.models.failures import Peer
 from forkwood.models.frames import Decoder
 from forkwood.models.quirks import Quirks
@@ -26,6 +27,7 @@ class Spoken(Struct, frozen=True, kw_only=True):
     path: Callable[[str], str]
     headers: Callable[[str | None], dict[str, str]]
     decoder: Callable[..., Decoder[Any]]
+    accept: str = "text/event-stream"
 
 
 DIALECTS: dict[str, Spoken] = {
@@ -37,6 +39,13 @@ DIALECTS: dict[str, Spoken] = {
         encode=anthropic.encode, path=anthropic.path, headers=anthropic.headers, decoder=anthropic.AnthropicDecoder
     ),
     "google": Spoken(encode=google.encode, path=google.path, headers=google.headers, decoder=google.GoogleDecoder),
+    "ollama": Spoken(
+        encode=ollama.encode,
+        path=ollama.path,
+        headers=ollama.headers,
+        decoder=ollama.OllamaDecoder,
+        accept="application/x-ndjson",
+    ),
 }
 
 
@@ -91,7 +100,7 @@ class RemoteModel:
             self._cannot("sees no images, and this path holds one", "choose a model that sees, or drop the message")
         if self.traits.tools is False and prompt.tools:
             self._cannot("cannot call tools, and some are switched on", "choose a model that can, or switch them off")
-        return self._spoken.encode(prompt, images, self.binding.model, self._quirks)
+        return self._spoken.encode(self._with_context(prompt), images, self.binding.model, self._quirks)
 
     async def stream(self, request: bytes, attempt: Try) -> AsyncIterator[Delta | Reply]:  # noqa: ARG002 (the protocol's)
         """Send REQUEST; the deltas as they come, then one Reply. Closing the iterator closes the connection at once.
@@ -108,12 +117,20 @@ class RemoteModel:
                     yield delta
         yield reading.reply()
 
+    def _with_context(self, prompt: Prompt) -> Prompt:
+        """PROMPT with the context this model is known to have, where the person set none."""
+        parameters = prompt.parameters
+        if parameters.context is not None or self.traits.context is None:
+            return prompt
+        parameters = msgspec.structs.replace(parameters, context=self.traits.context)
+        return msgspec.structs.replace(prompt, parameters=parameters)
+
     def _outgoing(self, request: bytes, key: str | None) -> http.Outgoing:
         origin = self.binding.origin.rstrip("/")
         return http.Outgoing(
             url=origin + self._spoken.path(self.binding.model),
             body=request,
-            headers={"accept": "text/event-stream", **self._quirks.extra_headers},
+            headers={"accept": self._spoken.accept, **self._quirks.extra_headers},
             credential=http.Credential(origin=http.origin_of(origin), headers=self._spoken.headers(key)),
         )
 

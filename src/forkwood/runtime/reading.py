@@ -14,7 +14,7 @@ from forkwood.domain.run import Run
 from forkwood.domain.tree import Entry, Node, Spot
 from forkwood.runtime import naming
 from forkwood.runtime.verbs import Verbs
-from forkwood.store import conversations, digests, log, nodes, places, runs, search
+from forkwood.store import conversations, digests, log, nodes, places, runs
 from forkwood.store.db import Tx
 
 LOG_ROWS = 500
@@ -91,6 +91,8 @@ class Reading(Verbs):
 
         RAW takes FTS5's own syntax, SUBSTRING reads every text.
         """
+        from forkwood.store import search  # its tables of letters are loaded when they are needed
+
         with self.house.store.read() as tx:
             only = None if conversation is None else naming.conversation(tx, conversation)
             return search.find(tx, words, conversation=only, role=role, limit=limit, substring=substring, raw=raw)

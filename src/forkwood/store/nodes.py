@@ -14,14 +14,7 @@ from forkwood.domain.ids import Id
 from forkwood.domain.message import Origin, Part, Text, text_of
 from forkwood.domain.tree import Node, Spot
 from forkwood.store import marks, walk
-from forkwood.store.append import add_message, add_results
 from forkwood.store.db import Tx
-from forkwood.store.grafts import add_graft, carriers
-
-__all__ = [
-    "add_graft", "add_message", "add_results", "carriers", "count_leaves", "group", "hangs_at", "hidden", "leaf_below",
-    "leaves", "newest_leaf", "of_conversation", "place_text", "row", "rows", "spot_text", "versions",
-]  # fmt: skip
 
 HANGING = "n.seq, n.id, n.role, n.parts, n.by, n.via, n.run, n.model, n.revises, n.partial, n.created_ms"
 """Columns of a node that is met where it hangs: the path tells the rest."""
