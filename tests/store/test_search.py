@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -285,6 +286,17 @@ def test_differences_are_named_and_rebuilding_mends_them(store: Store) -> None:
     with store.read() as tx:
         assert search.differences(tx) == []
     assert found(store, "one") == ["one"]
+
+
+def test_two_terms_that_changed_places_are_a_difference_every_time(store: Store) -> None:
+    words = [f"word{number}" for number in range(40)]
+    said(store, *(f"{one} {other}" for one, other in pairwise(words)))
+    with store.write() as tx:
+        search.remove(tx, range(1, len(words)))
+        for node, (one, other) in enumerate(pairwise(words), 1):
+            tx.run("INSERT INTO search (rowid, words) VALUES (?, ?)", (node, f"{other} {one}"))
+    with store.read() as tx:
+        assert len(search.differences(tx)) == len(words) - 1
 
 
 def test_an_index_that_cannot_be_read_is_a_difference(store: Store) -> None:

@@ -23,9 +23,8 @@ from forkwood.store import nodes, walk
 from forkwood.store.db import Tx
 
 _ROW = """SELECT c.id, c.title, c.titled_by, c.head_id, c.head_cut, c.model, c.system, c.approvals, c.tools_off,
-  c.params, c.profile, c.turns, c.input, c.output, c.cost, c.created_ms, c.updated_ms, c.forked_conversation, c.forked_node,
-  c.tags, c.folder, c.pinned, c.archived, c.hidden, c.purged
-  FROM conversation c"""
+  c.params, c.profile, c.turns, c.input, c.output, c.cost, c.created_ms, c.updated_ms, c.forked_conversation,
+  c.forked_node, c.tags, c.folder, c.pinned, c.archived, c.hidden, c.purged FROM conversation c"""
 
 _AS_JSON = ("tools_off", "params", "tags")
 _AS_BOOL = ("pinned", "archived", "hidden")

@@ -131,13 +131,18 @@ def find(
 
 def _digest(terms: Iterable[tuple[int, str]]) -> int:
     """A number for terms and their positions, whatever their order; comparable within this process."""
-    return sum(map(hash, terms))
+    return sum(_number(position, term) for position, term in terms)
+
+
+def _number(position: int, term: str) -> int:
+    # Of text, not of a pair: sums of the hashes of pairs are often the same when two terms change places.
+    return hash(f"{position} {term}")
 
 
 def _indexed_digests(tx: Tx) -> dict[int, int]:
     found = dict.fromkeys((node for (node,) in tx.each("SELECT rowid FROM search")), 0)
     for node, position, term in tx.each("SELECT doc, offset, term FROM search_term"):
-        found[node] = found.get(node, 0) + hash((position, term))
+        found[node] = found.get(node, 0) + _number(position, term)
     return found
 
 
