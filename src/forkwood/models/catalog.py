@@ -20,6 +20,8 @@ Kind: TypeAlias = Literal["openai", "anthropic", "google", "ollama", "llamacpp",
 """How a server is asked for its models; `openai` is what every compatible server answers."""
 
 SCRIPTED = "scripted"
+COMPATIBLE = "/v1"
+"""Where a local server's compatible routes begin, beside its own."""
 
 
 class Known(Struct, frozen=True, kw_only=True):
@@ -113,7 +115,8 @@ CLOUD: tuple[Known, ...] = (
 )
 
 LOCAL: tuple[Known, ...] = (
-    Known(name="ollama", url="http://127.0.0.1:11434/v1", dialect="chat", kind="ollama", local=True),
+    # Its own route, for the compatible one takes no context length and cuts long prompts in front, in silence.
+    Known(name="ollama", url="http://127.0.0.1:11434", dialect="ollama", kind="ollama", local=True),
     Known(
         name="llamacpp",
         url="http://127.0.0.1:8080/v1",
@@ -160,7 +163,7 @@ def at_url(url: str, settings: Mapping[str, Provider]) -> Known:
     """The compatible server at URL, with the keys and quirks of the provider that is known at that very address."""
     url = names.url_of(url)
     plain = Known(name=url, url=url, dialect="chat", kind="openai", local=names.is_loopback(url))
-    like = next((known for known in providers(settings).values() if known.url == url), plain)
+    like = next((known for known in providers(settings).values() if url in {known.url, compatible(known).url}), plain)
     return msgspec.structs.replace(plain, keys=like.keys, quirks=like.quirks)
 
 
@@ -169,9 +172,23 @@ def nobody(name: str) -> Known:
     return Known(name=name.partition(":")[0], url="", dialect="chat", kind="openai", local=True)
 
 
+def native(known: Known) -> Known:
+    """KNOWN as Ollama is spoken to on its own routes, which begin at the server's root."""
+    return _moved(known, known.url.removesuffix(COMPATIBLE), "ollama")
+
+
+def compatible(known: Known) -> Known:
+    """KNOWN, where it is spoken to on Ollama's own routes, as one more compatible server; any other as it is."""
+    return _moved(known, f"{known.url}{COMPATIBLE}", "chat") if known.dialect == "ollama" else known
+
+
 def of_kind(known: Known, kind: Kind) -> Known:
-    """KNOWN, now that its server has shown of which KIND it is: that kind's quirks come with it."""
+    """KNOWN, now that its server has shown of which KIND it is: that kind's quirks come with it.
+
+    A server that was taken for Ollama and is none is a compatible one.
+    """
     like = _BY_KIND.get(kind)
+    known = known if kind == "ollama" else compatible(known)
     quirks = like.quirks if like and known.quirks == Quirks() else known.quirks
     return msgspec.structs.replace(known, kind=kind, quirks=quirks)
 
@@ -179,11 +196,13 @@ def of_kind(known: Known, kind: Kind) -> Known:
 def _overridden(known: Known, provider: Provider | None) -> Known:
     if provider is None:
         return known
-    url = known.url if provider.url is None else names.url_of(provider.url)
+    known = compatible(known) if provider.dialect == "chat" else known
+    dialect = provider.dialect or known.dialect
+    url = known.url if provider.url is None else _address(provider.url, dialect)
     return msgspec.structs.replace(
         known,
         url=url,
-        dialect=provider.dialect or known.dialect,
+        dialect=dialect,
         # What the environment holds was given for the usual address: another one gets the keys that are named for it.
         keys=_unique(provider.keys, known.keys if url == known.url else ()),
         local=names.is_loopback(url),
@@ -192,15 +211,26 @@ def _overridden(known: Known, provider: Provider | None) -> Known:
 
 def _added(name: str, url: str, provider: Provider) -> Known:
     dialect = provider.dialect or "chat"
-    kinds: dict[Dialect, Kind] = {"anthropic": "anthropic", "google": "google"}
+    kinds: dict[Dialect, Kind] = {"anthropic": "anthropic", "google": "google", "ollama": "ollama"}
     return Known(
         name=name,
-        url=names.url_of(url),
+        url=_address(url, dialect),
         dialect=dialect,
         kind=kinds.get(dialect, "openai"),
         keys=provider.keys,
         local=names.is_loopback(url),
     )
+
+
+def _address(text: str, dialect: Dialect) -> str:
+    """The address TEXT names; Ollama's is often written with the compatible routes behind it."""
+    url = names.url_of(text)
+    return url.removesuffix(COMPATIBLE) if dialect == "ollama" else url
+
+
+def _moved(known: Known, url: str, dialect: Dialect) -> Known:
+    name = url if known.name == known.url else known.name
+    return msgspec.structs.replace(known, name=name, url=url, dialect=dialect)
 
 
 def _unique(first: tuple[str, ...], then: tuple[str, ...]) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
@@ -76,7 +77,8 @@ async def ask_all(asked: Sequence[Asked], keys: Keys, seconds: float) -> tuple[F
 
 
 async def _isolated(asked: Asked, keys: Keys, until: float) -> Found:
-    ask = _ask_local if asked.provider.local or not asked.provider.keys else _ask_cloud
+    provider = asked.provider
+    ask = _ask_local if provider.local or not provider.keys or provider.dialect == "ollama" else _ask_cloud
     try:
         return await _with_keys(asked.provider, keys, lambda key: ask(_Asking(asked, key, until)))
     except ProviderFailed as failed:
@@ -104,6 +106,8 @@ class _Asking:
     def __init__(self, asked: Asked, key: str | None, until: float) -> None:
         self.provider = provider = asked.provider
         self.model = asked.model
+        self.own_routes = provider.dialect == "ollama" or not asked.named or _is_bare(provider)
+        """Whether an Ollama here is spoken to on its own routes: not where a person named the compatible ones."""
         self.until = until
         self._peer = Peer(provider=provider.name, secrets=(key,) if key else ())
         headers = DIALECTS[provider.dialect].headers(key)
@@ -112,7 +116,7 @@ class _Asking:
     @property
     def root(self) -> str:
         """Where a local server's own routes begin, beside the compatible ones."""
-        return self.provider.url.removesuffix("/v1")
+        return self.provider.url.removesuffix(catalog.COMPATIBLE)
 
     async def get(self, url: str, body: Any = None, *, spare: float = 0.0) -> Any:
         """The JSON at URL. Raises ProviderFailed."""
@@ -148,36 +152,53 @@ async def _ask_cloud(asking: _Asking) -> Found:
 
 async def _ask_local(asking: _Asking) -> Found:
     """Every local server answers the compatible list; its own routes then say what it is, and more."""
-    if asking.provider.dialect != "chat":
+    provider = asking.provider
+    if provider.dialect not in {"chat", "ollama"}:
         return await _ask_cloud(asking)
-    plain = await asking.get(f"{asking.provider.url}/models")
+    try:
+        plain = await asking.get(f"{catalog.compatible(provider).url}/models")
+    except ProviderFailed as failed:
+        if failed.reason == "not_found" and _is_bare(provider) and (found := await _tags(asking)):
+            return await _ollama(asking, found)
+        raise
     offers = listing.openai(plain)
     if listing.is_vllm(plain):
         return _found(asking, "vllm", offers)
     properties, tags, studio = await asyncio.gather(
-        asking.detail("/props"), asking.detail("/api/tags"), asking.detail("/api/v0/models")
+        asking.detail("/props"), _tags(asking), asking.detail("/api/v0/models")
     )
     if listing.is_llamacpp(plain, properties):
         return _found(asking, "llamacpp", listing.llamacpp(offers, properties))
-    if found := listing.ollama(tags):
-        return _found(asking, "ollama", await _ollama(asking, found))
+    if tags:
+        return await _ollama(asking, tags)
     if found := listing.lmstudio(studio):
         return _found(asking, "lmstudio", found)
     if not listing.is_list(plain):
         raise ProviderFailed(
-            "protocol", f"{asking.provider.url} lists no models", hint="it may not be a model server: check its address"
+            "protocol", f"{provider.url} lists no models", hint="it may not be a model server: check its address"
         )
     return _found(asking, "openai", offers)
 
 
-async def _ollama(asking: _Asking, offers: tuple[Offer, ...]) -> tuple[Offer, ...]:
-    wanted = [offer.model for offer in offers if asking.model in {None, offer.model}][: limits.details_asked_max]
+async def _tags(asking: _Asking) -> tuple[Offer, ...]:
+    return listing.ollama(await asking.detail("/api/tags"))
+
+
+async def _ollama(asking: _Asking, offers: tuple[Offer, ...]) -> Found:
+    meant = {asking.model, f"{asking.model}:latest"}
+    wanted = [offer.model for offer in offers if asking.model is None or offer.model in meant]
+    wanted = wanted[: limits.details_asked_max]
     running, *shown = await asyncio.gather(
         asking.detail("/api/ps"), *(asking.detail("/api/show", {"model": model}) for model in wanted)
     )
     details = dict(zip(wanted, shown, strict=True))
     told = tuple(listing.ollama_shown(offer, details.get(offer.model)) for offer in offers)
-    return listing.ollama_loaded(told, running)
+    told = listing.ollama_loaded(told, running)
+    if not asking.own_routes:
+        return _found(asking, "ollama", told)
+    asked = tuple(listing.ollama_asked(offer, details.get(offer.model)) for offer in told)
+    found = _found(asking, "ollama", asked)
+    return msgspec.structs.replace(found, provider=catalog.native(found.provider))
 
 
 def _found(asking: _Asking, kind: Kind, offers: tuple[Offer, ...]) -> Found:
@@ -200,6 +221,11 @@ def _called_by_kind(asked: Sequence[Asked], found: Sequence[Found]) -> tuple[Fou
 
 def _is_open(provider: Known) -> bool:
     return provider.local or not provider.keys
+
+
+def _is_bare(provider: Known) -> bool:
+    """Whether its address says nothing of routes."""
+    return not urlsplit(provider.url).path
 
 
 def _unnamed(url: str) -> Asked:

@@ -33,6 +33,7 @@ _CONTEXT = re.compile(
     r"|reduce the length|too long for (this|the) model|maximum (input|prompt) (length|tokens)",
     re.IGNORECASE,
 )
+_BUSY = re.compile(r"server busy|maximum pending requests", re.IGNORECASE)
 _COUNTS = (
     re.compile(r"(?P<got>\d+) tokens > (?P<most>\d+)"),
     re.compile(r"maximum context length (?:is|of) (?P<most>\d+) tokens.*?(?P<got>\d+) tokens", re.DOTALL),
@@ -74,7 +75,8 @@ _HINTS: dict[FailureKind, str] = {
     "unavailable": "try again later, or choose another model",
     "timeout": "try again, or raise [timeouts] in config.toml",
     "transport": "check the connection and try again",
-    "context_overflow": "choose a model with a longer context, or branch from an earlier message",
+    "context_overflow": "choose a model with a longer context, or branch from an earlier message;"
+    " Ollama gives as much as it is asked for: `forkwood set context N`",
     "quota": "the account at {provider} is used up: look there, or choose another model",
     "refused": "edit the message, or choose another model",
     "not_found": "`forkwood models` lists what can be reached",
@@ -236,6 +238,8 @@ def kind_of(told: Told, status: int | None) -> FailureKind:
         return "refused"
     if kinds:
         return kinds[0]
+    if _BUSY.search(words):
+        return "overloaded"
     if status is None:
         return "protocol"
     return _KIND_OF_STATUS.get(status, "unavailable" if status >= 500 else "invalid_request")

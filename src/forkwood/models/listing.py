@@ -68,11 +68,9 @@ def ollama(tags: Any) -> tuple[Offer, ...]:
 def ollama_shown(offer: Offer, shown: Any) -> Offer:
     """OFFER with what `/api/show` says of it. The context is the one the model is set to, for that is where it cuts."""
     able = _words(_at(shown, "capabilities"))
-    facts = _at(shown, "model_info")
-    most = next((facts[key] for key in _table(facts) if key.endswith(".context_length")), None)
     return msgspec.structs.replace(
         offer,
-        context=_parameter(_at(shown, "parameters"), "num_ctx") or _count(most),
+        context=_ollama_set(shown) or _ollama_most(shown),
         tools="tools" in able if able else None,
         images="vision" in able if able else None,
         thinking="thinking" in able if able else None,
@@ -81,7 +79,7 @@ def ollama_shown(offer: Offer, shown: Any) -> Offer:
 
 
 def ollama_loaded(offers: tuple[Offer, ...], running: Any) -> tuple[Offer, ...]:
-    """OFFERS with what `/api/ps` says: which are loaded, and with how much context, which is what counts."""
+    """OFFERS with what `/api/ps` says: which are loaded, and with how much context: the compatible route keeps it."""
     loaded = {_name(item.get("model") or item.get("name")): item for item in _items(_at(running, "models"))}
     return tuple(
         msgspec.structs.replace(
@@ -91,6 +89,18 @@ def ollama_loaded(offers: tuple[Offer, ...], running: Any) -> tuple[Offer, ...]:
         )
         for offer in offers
     )
+
+
+def ollama_asked(offer: Offer, shown: Any) -> Offer:
+    """OFFER, told already, with the context it is asked for on Ollama's own route, whatever it is loaded with.
+
+    That is what `/api/show` says the model is set to, else all it can have, within limits.local_context_tokens_max
+    where this machine must hold it.
+    """
+    most = _ollama_most(shown)
+    if most is not None and not _at(shown, "remote_host"):
+        most = min(most, limits.local_context_tokens_max)
+    return msgspec.structs.replace(offer, context=_ollama_set(shown) or most or offer.context)
 
 
 def llamacpp(offers: tuple[Offer, ...], properties: Any) -> tuple[Offer, ...]:
@@ -163,6 +173,17 @@ def _openai(item: dict[str, Any]) -> Offer:
         created=_seconds(item.get("created")),
         replies=chats is not False and ("text" in says or not says),
     )
+
+
+def _ollama_set(shown: Any) -> int | None:
+    """The context a person gave a model in its own file."""
+    return _count(_parameter(_at(shown, "parameters"), "num_ctx"))
+
+
+def _ollama_most(shown: Any) -> int | None:
+    """The longest context a model was made for."""
+    facts = _table(_at(shown, "model_info"))
+    return _count(next((facts[key] for key in facts if key.endswith(".context_length")), None))
 
 
 def _price(value: Any) -> Price | None:

@@ -154,7 +154,7 @@ async def _open_named(provider: str, model: str, settings: Settings, environ: Ma
         raise await nobody_knows(f"{provider}:{model}", settings, environ)
     if provider in {entry.name for entry in catalog.LOCAL}:
         return await _open_local(known, model, settings, environ)
-    if known.dialect == "chat" and (known.local or not known.keys):
+    if known.dialect in {"chat", "ollama"} and (known.local or not known.keys):
         return await _open_asked(known, model, settings, environ)
     return _remote(known, Offer(model=model), settings, environ)
 
