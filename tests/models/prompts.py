@@ -17,7 +17,13 @@ GOLDEN = Path(__file__).parent / "golden"
 PNG = b"\x89PNG\r\n\x1a\n"
 PICTURE = Attachment(blob="b10b", media="image", name="cat.png", mime="image/png", size=len(PNG))
 IMAGES = {"b10b": PNG}
-MODELS = {"chat": "gpt-5", "responses": "gpt-5", "anthropic": "claude-sonnet-4-5", "google": "gemini-3-pro"}
+MODELS = {
+    "chat": "gpt-5",
+    "responses": "gpt-5",
+    "anthropic": "claude-sonnet-4-5",
+    "google": "gemini-3-pro",
+    "ollama": "qwen3:8b",
+}
 WEATHER = ToolSpec(
     name="weather",
     description="Weather of a city.",
@@ -34,6 +40,7 @@ REPLAYS: dict[str, tuple[Any, ...]] = {
     "responses": (REASONING_ITEM,),
     "anthropic": (SIGNED, REDACTED),
     "google": ({"at": "thought", "thoughtSignature": "one=="}, {"at": "call", "thoughtSignature": "two=="}),
+    "ollama": (),
 }
 
 
@@ -74,7 +81,7 @@ def thoughts(dialect: str) -> tuple[Thinking, ...]:
 
 def cases(dialect: str) -> dict[str, Prompt]:
     """The golden prompts of DIALECT by name."""
-    seed: Any = {"seed": 7} if dialect in {"chat", "google"} else {}
+    seed: Any = {"seed": 7} if dialect in {"chat", "google", "ollama"} else {}
     asked = user("What is the weather in Zürich? 🌍")
     return {
         "text": prompt(

@@ -1,4 +1,4 @@
-"""Streams as the four kinds of servers send them, each with the reply it means: what tests cut at every byte."""
+"""Streams as the five kinds of servers send them, each with the reply it means: what tests cut at every byte."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from forkwood.models.failures import Peer
 from forkwood.models.frames import Decoder
 from forkwood.models.quirks import Quirks
 from forkwood.models.remote import DIALECTS
-from forkwood.models.sse import SseReader
 
 PLAIN = Quirks()
 
@@ -44,6 +43,12 @@ def _event(frame: Any, newline: str, *, named: bool) -> bytes:
     return f"{name}data: {text}{newline}{newline}".encode()
 
 
+def lines(*frames: Any) -> bytes:
+    """FRAMES as lines of JSON: values as JSON, text as it stands."""
+    texts = (frame if isinstance(frame, str) else json.dumps(frame, ensure_ascii=False) for frame in frames)
+    return "".join(f"{text}\n" for text in texts).encode()
+
+
 def chunk(finish: str | None = None, **delta: Any) -> dict[str, Any]:
     """A chunk of the chat dialect."""
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
@@ -64,7 +69,7 @@ def decoder(dialect: str, *, model: str = "gpt-5", quirks: Quirks = PLAIN, peer:
 
 def decoded(reading: Decoder[Any], *chunks: bytes) -> tuple[list[Delta], Reply]:
     """What READING makes of CHUNKS: all deltas, and the reply."""
-    reader = SseReader()
+    reader = reading.framing()
     deltas = [delta for piece in chunks for event in reader.feed(piece) for delta in reading.feed(event)]
     return deltas + reading.rest(), reading.finish()
 
@@ -304,4 +309,59 @@ GOOGLE = Recorded(
     usage=Usage(input=20, output=38, cache_read=5, reasoning=30),
     finish="STOP",
 )
-RECORDED = (CHAT_TEXT, CHAT_TAGS, CHAT_CALLS, CHAT_ERROR, RESPONSES, ANTHROPIC, GOOGLE)
+
+
+def spoken(content: str = "", **message: Any) -> dict[str, Any]:
+    """A line of the Ollama dialect while the model speaks."""
+    at = "2026-11-30T08:52:19.385406455-07:00"
+    said = {"role": "assistant", "content": content, **message}
+    return {"model": "qwen3:8b", "created_at": at, "message": said, "done": False}
+
+
+def done(reason: str | None = "stop", **counts: Any) -> dict[str, Any]:
+    """The last line of the Ollama dialect."""
+    why = {} if reason is None else {"done_reason": reason}
+    return {**spoken(), "done": True, **why, "total_duration": 4883583458, "load_duration": 1334875, **counts}
+
+
+OLLAMA = Recorded(
+    name="ollama thinking, text and calls",
+    dialect="ollama",
+    model="qwen3:8b",
+    body=lines(
+        spoken(thinking="Two cities → "),
+        spoken(thinking="two calls."),
+        spoken("Einen Mo"),
+        spoken("ment 🌍\n"),
+        spoken(tool_calls=[{"function": {"index": 0, "name": "weather", "arguments": {"city": "Zürich"}}}]),
+        spoken(tool_calls=[{"function": {"name": "weather", "arguments": {"city": "Genève"}}}]),
+        done(prompt_eval_count=26, eval_count=259),
+    ),
+    parts=(
+        Thinking(text="Two cities → two calls."),
+        Text(text="Einen Moment 🌍\n"),
+        ToolCall(call="call_3", name="weather", arguments={"city": "Zürich"}),
+        ToolCall(call="call_4", name="weather", arguments={"city": "Genève"}),
+    ),
+    usage=Usage(input=26, output=259),
+    finish="stop",
+)
+OLLAMA_TAGS = Recorded(
+    name="ollama think tags",
+    dialect="ollama",
+    body=lines(spoken("<thi"), spoken("nk>\nHm.</th"), spoken("ink>\n\nWrite <think>."), "", done("length")),
+    parts=(Thinking(text="Hm."), Text(text="Write <think>.")),
+    finish="length",
+    partial="length",
+)
+OLLAMA_ERROR = Recorded(
+    name="ollama error after text",
+    dialect="ollama",
+    body=lines(spoken("Half an an"), {"error": "an error was encountered while running the model: CUDA error"}),
+    parts=(Text(text="Half an an"),),
+    partial="error",
+)
+RECORDED = (
+    *(CHAT_TEXT, CHAT_TAGS, CHAT_CALLS, CHAT_ERROR, RESPONSES, ANTHROPIC, GOOGLE),
+    *(OLLAMA, OLLAMA_TAGS, OLLAMA_ERROR),
+)

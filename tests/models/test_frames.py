@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from forkwood import wire
 from forkwood.domain.message import Text
 from forkwood.domain.model import Reply
-from forkwood.models.sse import SseEvent, SseReader
+from forkwood.models.sse import SseEvent
 from tests.models.recorded import CHAT_TEXT, RECORDED, Recorded, chunk, decoded, decoder, events, said
 from tests.replay import pieces
 
@@ -101,7 +101,7 @@ ANY = st.recursive(
 
 
 def frames_of(recorded: Recorded) -> list[Any]:
-    found = [event.data for event in SseReader().feed(recorded.body) if event.data != b"[DONE]"]
+    found = [event.data for event in decoder(recorded.dialect).framing().feed(recorded.body) if event.data != b"[DONE]"]
     return [json.loads(frame) for frame in found]
 
 

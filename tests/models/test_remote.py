@@ -25,6 +25,7 @@ PATHS = {
     "responses": "/v1/responses",
     "anthropic": "/v1/messages",
     "google": "/v1/models/gemini-3-pro:streamGenerateContent?alt=sse",
+    "ollama": "/v1/api/chat",
 }
 ALL = pytest.mark.parametrize("recorded", RECORDED, ids=lambda recorded: recorded.name)
 
@@ -81,7 +82,8 @@ async def test_a_stream_in_two_pieces_over_the_wire(replay: Replay, recorded: Re
 
 @ALL
 async def test_a_stream_broken_off_over_the_wire_keeps_what_came(replay: Replay, recorded: Recorded) -> None:
-    cut = recorded.body.index(b"\n\n" if b"\n\n" in recorded.body else b"\r\n\r\n", len(recorded.body) // 3)
+    end = {"google": b"\r\n\r\n", "ollama": b"\n"}.get(recorded.dialect, b"\n\n")
+    cut = recorded.body.index(end, len(recorded.body) // 3)
     replay.play(Played(body=(recorded.body[:cut], "eof")))
     reply = (await ask(remote(replay, recorded.dialect, model=recorded.model)))[1]
     assert reply.partial == "cut"

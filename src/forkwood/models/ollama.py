@@ -1,4 +1,4 @@
-"""The Ollama dialect: its own `/api/chat`, where a request names the context it needs and is refused rather than cut."""
+"""The Ollama dialect: its own `/api/chat`, where a request names the context it needs and is refused, not cut."""
 
 from __future__ import annotations
 
@@ -97,14 +97,16 @@ def _assistant(message: PromptMessage) -> dict[str, Any]:
 
 
 def _called(call: ToolCall) -> dict[str, Any]:
-    return {"function": {"name": sending.name(call.name), "arguments": sending.arguments(call)}}
+    function = {"name": sending.name(call.name), "arguments": sending.arguments(call)}
+    return {"id": sending.call_id(call.call), "function": function}
 
 
 def _asked(message: PromptMessage, images: Mapping[str, bytes]) -> Iterable[dict[str, Any]]:
     """The results of MESSAGE in the order of their calls, then what the user says, with the images of both."""
     results = results_of(message.parts)
     for result in results:
-        yield {"role": "tool", "content": sending.result_text(result), "tool_name": sending.name(result.name)}
+        whose = {"tool_name": sending.name(result.name), "tool_call_id": sending.call_id(result.call)}
+        yield {"role": "tool", "content": sending.result_text(result), **whose}
     said = tuple(part for part in message.parts if not isinstance(part, ToolResult))
     seen = [picture for result in results for picture in sending.images_of(result.parts)]
     shown = [*seen, *(part for part in said if isinstance(part, Attachment))]
