@@ -10,6 +10,8 @@ from typing import Any
 
 from msgspec import Struct
 
+NDJSON = "application/x-ndjson"
+
 
 class Answer(Struct, frozen=True, kw_only=True):
     """What one route answers. NEVER keeps the connection open and says nothing."""
@@ -22,6 +24,11 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 def of(value: Any, status: int = 200) -> Answer:
     return Answer(body=json.dumps(value).encode(), status=status)
+
+
+def lines(*values: Any) -> Answer:
+    """VALUES as a stream of JSON, one on each line."""
+    return Answer(body=b"".join(json.dumps(value).encode() + b"\n" for value in values), content_type=NDJSON)
 
 
 NEVER = Answer(never=True)
@@ -61,6 +68,10 @@ class FakeServer:
             return
         finally:
             writer.close()
+
+    def requests_to(self, route: str) -> list[Request]:
+        """The requests ROUTE was asked with."""
+        return [request for request in self.requests if request.route == route]
 
     def _answer_to(self, request: Request) -> Answer:
         route = request.route

@@ -19,14 +19,14 @@ KEYS = {
     "deepseek": ("env:DEEPSEEK_API_KEY",),
     "xai": ("env:XAI_API_KEY",),
 }
-PORTS = {"ollama": 11434, "llamacpp": 8080, "lmstudio": 1234, "vllm": 8000}
+PORTS = {"ollama": "11434", "llamacpp": "8080/v1", "lmstudio": "1234/v1", "vllm": "8000/v1"}
 
 
 def test_every_provider_is_there_with_its_keys_or_its_port() -> None:
     known = catalog.providers({})
     assert {name: entry.keys for name, entry in known.items() if not entry.local} == KEYS
     assert {name: entry.url for name, entry in known.items() if entry.local} == {
-        name: f"http://127.0.0.1:{port}/v1" for name, port in PORTS.items()
+        name: f"http://127.0.0.1:{port}" for name, port in PORTS.items()
     }
 
 
@@ -42,8 +42,8 @@ def test_every_entry_is_well_formed(known: Known) -> None:
 
 def test_dialects_are_the_native_ones_and_chat_for_all_others() -> None:
     dialects = {name: entry.dialect for name, entry in catalog.providers({}).items()}
-    native = {name: dialects.pop(name) for name in ("openai", "anthropic", "google")}
-    assert native == {"openai": "responses", "anthropic": "anthropic", "google": "google"}
+    native = {name: dialects.pop(name) for name in ("openai", "anthropic", "google", "ollama")}
+    assert native == {"openai": "responses", "anthropic": "anthropic", "google": "google", "ollama": "ollama"}
     assert set(dialects.values()) == {"chat"}
 
 
@@ -52,6 +52,40 @@ def test_settings_put_their_keys_first_and_change_the_dialect() -> None:
     assert known["openai"].keys == ("keyring:openai", "env:OPENAI_API_KEY")
     assert known["openai"].dialect == "chat"
     assert known["openai"].quirks.output_limit_field == "max_completion_tokens"
+
+
+@pytest.mark.parametrize(
+    "url", ["http://nas:11434", "http://nas:11434/", "http://nas:11434/v1", "http://NAS:11434/v1/"]
+)
+def test_an_ollama_is_found_at_its_root_however_its_address_is_written(url: str) -> None:
+    moved = catalog.providers({"ollama": Provider(url=url), "nas": Provider(url=url, dialect="ollama")})
+    for name in ("ollama", "nas"):
+        assert (moved[name].url, moved[name].dialect, moved[name].kind) == ("http://nas:11434", "ollama", "ollama")
+    assert catalog.providers({"nas": Provider(url="http://nas:11434/v1")})["nas"].dialect == "chat"
+
+
+def test_an_ollama_may_be_spoken_to_as_a_compatible_server() -> None:
+    usual = catalog.providers({"ollama": Provider(dialect="chat")})["ollama"]
+    assert (usual.name, usual.url, usual.dialect) == ("ollama", "http://127.0.0.1:11434/v1", "chat")
+    moved = catalog.providers({"ollama": Provider(url="http://nas:9/v1", dialect="chat")})["ollama"]
+    assert (moved.url, moved.dialect) == ("http://nas:9/v1", "chat")
+
+
+def test_the_compatible_routes_of_an_ollama_have_its_keys_too() -> None:
+    settings = {"ollama": Provider(url="http://nas:11434", keys=("env:GATE",))}
+    there = catalog.at_url("http://nas:11434/v1", settings)
+    assert (there.dialect, there.url, there.keys) == ("chat", "http://nas:11434/v1", ("env:GATE",))
+
+
+def test_an_address_without_routes_goes_by_itself_in_either_dialect() -> None:
+    bare = catalog.at_url("http://127.0.0.1:5000", {})
+    own = catalog.native(bare)
+    assert (own.name, own.url, own.dialect) == ("http://127.0.0.1:5000", "http://127.0.0.1:5000", "ollama")
+    assert catalog.native(own) == own
+    back = catalog.compatible(own)
+    assert (back.name, back.url, back.dialect) == ("http://127.0.0.1:5000/v1", "http://127.0.0.1:5000/v1", "chat")
+    assert catalog.compatible(back) == back
+    assert catalog.of_kind(own, "llamacpp").url == "http://127.0.0.1:5000/v1"
 
 
 def test_an_unusual_address_gets_no_usual_key() -> None:

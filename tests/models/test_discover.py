@@ -12,7 +12,7 @@ import pytest
 from forkwood.domain import limits
 from forkwood.domain.errors import Misused
 from forkwood.domain.settings import Provider, Settings
-from forkwood.models import discover
+from forkwood.models import catalog, discover
 from forkwood.models.catalog import Known
 from forkwood.models.discover import Asked, Found
 from forkwood.models.keys import Keys
@@ -48,9 +48,13 @@ async def test_every_kind_of_server_is_known_by_what_it_answers() -> None:
     plain = f"{servers[-1].url}/v1"
     assert [said.provider.name for said in found] == ["ollama", "llamacpp", "lmstudio", "vllm", plain]
     assert [said.provider.kind for said in found] == ["ollama", "llamacpp", "lmstudio", "vllm", "openai"]
-    assert [said.provider.url for said in found] == [f"{server.url}/v1" for server in servers]
+    assert [said.provider.url for said in found] == [
+        servers[0].url,
+        *(f"{server.url}/v1" for server in servers[1:]),
+    ]
+    assert [said.provider.dialect for said in found] == ["ollama", "chat", "chat", "chat", "chat"]
     assert found[0].offers == (
-        Offer(model="qwen3:8b", context=40_960, tools=True, images=False, thinking=False, loaded=False),
+        Offer(model="qwen3:8b", context=32_768, tools=True, images=False, thinking=False, loaded=False),
         Offer(model="llava:7b", context=4_096, tools=False, images=True, thinking=False, loaded=True),
         Offer(model="embed:latest", tools=False, images=False, thinking=False, loaded=False, replies=False),
     )
@@ -64,6 +68,44 @@ async def test_a_second_server_of_a_kind_goes_by_its_address() -> None:
     async with serving(fake.VLLM) as first, serving(fake.VLLM) as second:
         found = await ask(first.url, f"{second.url}/v1/")
     assert [said.provider.name for said in found] == ["vllm", f"{second.url}/v1"]
+
+
+async def test_a_second_ollama_goes_by_its_address_and_is_found_there_again() -> None:
+    async with serving(fake.OLLAMA) as first, serving(fake.OLLAMA) as second:
+        found = await ask(first.url, second.url)
+        again = [Asked(provider=catalog.at_url(second.url, {})), Asked(provider=catalog.at_url(f"{second.url}/v1", {}))]
+        own, compatible = await discover.ask_all(again, Keys({}), PATIENT)
+    assert [said.provider.name for said in found] == ["ollama", second.url]
+    assert (own.provider.name, own.provider.url, own.provider.dialect) == (second.url, second.url, "ollama")
+    assert own.offers == found[1].offers
+    assert (compatible.provider.url, compatible.provider.dialect) == (f"{second.url}/v1", "chat")
+    assert [offer.context for offer in compatible.offers] == [40_960, 4_096, None]
+
+
+async def test_an_ollama_that_settings_name_is_asked_on_its_own_routes_with_its_key() -> None:
+    async with serving(fake.OLLAMA) as server:
+        settings = {"nas": Provider(url=f"{server.url}/v1", dialect="ollama", keys=("env:GATE",))}
+        asked = [Asked(provider=catalog.providers(settings)["nas"])]
+        (found,) = await discover.ask_all(asked, Keys({"GATE": "sk-seeded-1"}), PATIENT)
+    assert (found.provider.name, found.provider.url, found.provider.dialect) == ("nas", server.url, "ollama")
+    assert found.offers[0].context == limits.local_context_tokens_max
+    assert {request.headers["authorization"] for request in server.requests} == {"Bearer sk-seeded-1"}
+
+
+async def test_where_an_ollama_was_thought_to_be_another_server_is_a_compatible_one() -> None:
+    for table, kind in ((fake.LLAMACPP, "llamacpp"), (fake.VLLM, "vllm"), (fake.PLAIN, "openai")):
+        async with serving(table) as server:
+            provider = catalog.providers({"ollama": Provider(url=server.url)})["ollama"]
+            (found,) = await discover.ask_all([Asked(provider=provider)], Keys({}), PATIENT)
+        assert (found.provider.name, found.provider.kind) == ("ollama", kind)
+        assert (found.provider.url, found.provider.dialect) == (f"{server.url}/v1", "chat")
+
+
+async def test_a_compatible_server_at_an_address_without_routes_stays_one() -> None:
+    llamacpp = {**fake.LLAMACPP, "/models": fake.LLAMACPP["/v1/models"]}
+    async with serving(llamacpp) as server:
+        (found,) = await discover.ask_all([Asked(provider=catalog.at_url(server.url, {}))], Keys({}), PATIENT)
+    assert (found.provider.url, found.provider.dialect, found.provider.kind) == (server.url, "chat", "llamacpp")
 
 
 async def test_each_failure_is_told_in_its_place_and_holds_up_no_other(nobody: str) -> None:
@@ -99,7 +141,7 @@ async def test_details_that_are_late_or_broken_are_unknown() -> None:
     async with serving(routes) as server:
         (found,) = await ask(server.url, seconds=1.5)
     assert [(offer.model, offer.context, offer.loaded) for offer in found.offers] == [
-        ("qwen3:8b", 40_960, False),
+        ("qwen3:8b", 32_768, False),
         ("llava:7b", None, False),
         ("embed:latest", None, False),
     ]
@@ -121,10 +163,19 @@ async def test_one_wanted_model_alone_is_asked_for() -> None:
     assert [offer.context for offer in found.offers] == [40_960, 4_096, None]
 
 
+async def test_a_wanted_model_without_its_tag_is_asked_for() -> None:
+    shown = fake.of({"model_info": {"phi.context_length": 16_384}})
+    routes = {**fake.OLLAMA, "/api/tags": fake.of({"models": [{"model": "phi:latest"}]}), "/api/show phi:latest": shown}
+    async with serving(routes) as server:
+        asked = [Asked(provider=catalog.at_url(server.url, {}), model="phi")]
+        (found,) = await discover.ask_all(asked, Keys({}), PATIENT)
+    assert [offer.context for offer in found.offers] == [16_384]
+
+
 def test_the_usual_ports_are_asked_and_may_be_silent() -> None:
     asked = discover.servers(Settings(home="/h"), {})
     assert [server.provider.url for server in asked] == [
-        "http://127.0.0.1:11434/v1",
+        "http://127.0.0.1:11434",
         "http://127.0.0.1:8080/v1",
         "http://127.0.0.1:1234/v1",
         "http://127.0.0.1:8000/v1",

@@ -48,6 +48,12 @@ CASES = (
     Case("forbidden", 403, error("Your region's quota policy forbids it"), "auth"),
     Case("google key", 400, error("API key not valid", details=[{"reason": "API_KEY_INVALID"}]), "auth"),
     Case("anthropic key", 401, {"type": "error", "error": {"type": "authentication_error", "message": "x"}}, "auth"),
+    Case(
+        "ollama is busy",
+        503,
+        {"error": "server busy, please try again. maximum pending requests exceeded"},
+        "overloaded",
+    ),
     Case("plain 429", 429, error("Slow down, rate limit reached"), "rate_limit"),
     Case("out of money", 429, error("You exceeded your current quota", code="insufficient_quota"), "quota"),
     Case("credits", 402, error("more credits, or fewer max_tokens: context length 9"), "quota"),

@@ -108,6 +108,27 @@ def test_ollama_is_read_from_three_answers() -> None:
     assert [(offer.loaded, offer.context) for offer in loaded] == [(True, 4_096), (False, None)]
 
 
+MOST = limits.local_context_tokens_max
+
+
+@pytest.mark.parametrize(
+    ("shown", "context"),
+    [
+        ({"model_info": {"a.context_length": 131_072}}, MOST),
+        ({"model_info": {"a.context_length": MOST + 1}}, MOST),
+        ({"model_info": {"a.context_length": MOST - 1}}, MOST - 1),
+        ({"model_info": {"a.context_length": 131_072}, "parameters": "num_ctx 65536"}, 65_536),
+        ({"model_info": {"a.context_length": 131_072}, "parameters": "num_ctx 2048"}, 2_048),
+        ({"model_info": {"a.context_length": 131_072}, "remote_host": "https://ollama.com:443"}, 131_072),
+        ({}, 4_096),
+        (None, 4_096),
+    ],
+)
+def test_what_an_ollama_is_asked_for_is_what_its_model_is_set_to_else_what_fits(shown: Any, context: int) -> None:
+    loaded = Offer(model="m", context=4_096, loaded=True, tools=True)
+    assert listing.ollama_asked(loaded, shown) == Offer(model="m", context=context, loaded=True, tools=True)
+
+
 def test_llamacpp_is_read_from_its_properties() -> None:
     properties = {
         "default_generation_settings": {"n_ctx": 16_384},
@@ -175,6 +196,7 @@ READERS: list[Callable[[Any], Any]] = [
     listing.is_list,
     lambda value: listing.is_llamacpp(value, value),
     lambda value: listing.ollama_shown(Offer(model="m"), value),
+    lambda value: listing.ollama_asked(Offer(model="m"), value),
     lambda value: listing.ollama_loaded((Offer(model="m"),), value),
     lambda value: listing.llamacpp((Offer(model="m"),), value),
 ]

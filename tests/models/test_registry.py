@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -88,9 +89,9 @@ async def test_local_models_come_with_what_their_servers_say(settings: Settings)
     assert rows[1] == ModelListed(
         name="ollama:qwen3:8b",
         provider="ollama",
-        dialect="chat",
-        origin=f"{ollama.url}/v1",
-        context=40_960,
+        dialect="ollama",
+        origin=ollama.url,
+        context=32_768,
         tools=True,
         images=False,
         thinking=False,
@@ -191,6 +192,28 @@ async def test_a_local_model_is_opened_by_its_kind_and_replies(settings: Setting
     assert (model.traits.context, model.traits.tools) == (16_384, True)
     assert (reply.parts, reply.partial) == ((Text(text="Hi."),), None)
     assert "authorization" not in server.requests[-1].headers
+
+
+async def test_an_ollama_is_spoken_to_on_its_own_route_with_the_context_that_is_shown(settings: Settings) -> None:
+    said = fake.lines({"message": {"content": "Hi."}}, {"done": True, "done_reason": "stop"})
+    async with serving(fake.OLLAMA) as first, serving({**fake.OLLAMA, "/api/chat": said}) as server:
+        for name, servers in (("ollama:qwen3:8b", at(server)), (f"{server.url}#qwen3:8b", at(first, server))):
+            model = await registry.open_model(name, settings, servers)
+            assert (await reply_of(model)).parts == (Text(text="Hi."),)
+            assert (model.name, model.binding.dialect, model.binding.origin) == (name, "ollama", server.url)
+            rows = by_name(await registry.reachable(settings, servers))
+            assert rows[name].context == model.traits.context == 32_768
+            sent = json.loads(server.requests_to("/api/chat")[-1].body)
+            assert sent["options"] == {"num_ctx": 32_768}
+
+
+async def test_the_compatible_route_of_an_ollama_stays_what_a_person_named(settings: Settings) -> None:
+    async with serving({**fake.OLLAMA, "/v1/chat/completions": CHAT}) as server:
+        model = await registry.open_model(f"{server.url}/v1#qwen3:8b", settings, at())
+        assert (await reply_of(model)).parts == (Text(text="Hi."),)
+    assert (model.binding.dialect, model.binding.origin) == ("chat", f"{server.url}/v1")
+    assert model.traits.context == 40_960
+    assert "options" not in json.loads(server.requests[-1].body)
 
 
 async def test_any_compatible_server_is_opened_by_its_address(settings: Settings) -> None:
