@@ -141,6 +141,14 @@ def test_text_without_the_last_line_is_partial() -> None:
     assert (reply.parts, reply.partial) == ((Text(text="ab"),), "cut")
 
 
+def test_nothing_is_waited_for_after_the_last_line() -> None:
+    reading = decoder("ollama")
+    decoded(reading, lines(spoken("a")))
+    assert not reading.said.closed
+    decoded(reading, lines(done()))
+    assert reading.said.closed
+
+
 @pytest.mark.parametrize(
     ("counts", "usage"),
     [
