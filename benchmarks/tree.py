@@ -19,7 +19,7 @@ from forkwood.domain.model import Binding, Traits
 from forkwood.domain.settings import Parameters
 from forkwood.domain.tree import Spot
 from forkwood.runtime import Runtime
-from forkwood.store import conversations, places
+from forkwood.store import conversations, entries, places, walk
 from forkwood.store.db import Tx
 
 SHALLOW, DEEP = 100, 10_000
@@ -78,8 +78,8 @@ def _paths(depths: tuple[int, ...]) -> Iterator[Line]:
             bare.fill([wire.text((Text(text=text),)) for text in islice(sentences(1), depth)])
             rounds = max(9, 20_000 // depth)
             for name, read, most in (
-                ("nodes", places.steps, 1.7),
-                ("entries", places.entries, 2.8),
+                ("nodes", walk.light_entries, 1.7),
+                ("entries", entries.entries, 2.8),
                 ("prompt", _prompt, 2.0),
             ):
                 with runtime.house.store.read() as tx:
@@ -105,9 +105,9 @@ def _carries(deep: int) -> Iterator[Line]:
         with runtime.house.store.read() as tx:
             plain = _head(tx)
         for number in range(100):
-            entries = runtime.path()
-            runtime.edit(entries[number * 3].node.id, "carried", keep=True, run=False)
-        for name, read in (("nodes", places.steps), ("entries", places.entries), ("prompt", _prompt)):
+            shown = runtime.path()
+            runtime.edit(shown[number * 3].node.id, "carried", keep=True, run=False)
+        for name, read in (("nodes", walk.light_entries), ("entries", entries.entries), ("prompt", _prompt)):
             with runtime.house.store.read() as tx:
                 nested = _head(tx)
                 ours, floor = interleaved(lambda: read(tx, nested), lambda: read(tx, plain), 9)  # noqa: B023

@@ -24,7 +24,7 @@ from forkwood.domain.tree import ROOT, Node, Spot
 from forkwood.domain.watch import DeltaSeen, EventSeen, Result, Seen
 from forkwood.engine.drive import Engine
 from forkwood.engine.supplies import Supplies
-from forkwood.store import append, conversations, log, nodes, places, runs
+from forkwood.store import append, conversations, log, nodes, runs, walk
 from forkwood.store.db import Store
 
 NOW = 1_790_000_000_000
@@ -188,7 +188,7 @@ class Stage:
         """What the path to the head (or a place) says, as `role: text`."""
         with self.store.read() as tx:
             spot = conversations.head(tx, self.conversation) if at is None else at
-            rows = nodes.rows(tx, [step.node for step in places.steps(tx, spot)]) if spot != ROOT else []
+            rows = nodes.rows(tx, [entry.node for entry in walk.light_entries(tx, spot)]) if spot != ROOT else []
             return [f"{row.role}: {row.text}" for row in rows]
 
     def nodes(self) -> list[Node]:

@@ -11,7 +11,7 @@ from forkwood.domain import limits
 from forkwood.domain.errors import NotFound, StoreUnusable
 from forkwood.domain.model import Reply
 from forkwood.domain.watch import EventSeen
-from forkwood.store import conversations, places
+from forkwood.store import conversations, entries
 from tests.engine.stage import (
     USAGE,
     WHO,
@@ -60,7 +60,7 @@ async def test_several_models_answer_as_siblings_and_the_first_ones_result_is_la
     assert [(result.run, result.text) for result in results(seen)] == [(two, "Two."), (one, "One.")]
     assert stage.path() == ["user: Hi", "assistant: One."]
     with stage.store.read() as tx:
-        assert len(places.siblings(tx, place)) == 2
+        assert len(entries.siblings(tx, place)) == 2
 
 
 async def test_runs_are_driven_at_the_same_time(tmp_path: Path) -> None:

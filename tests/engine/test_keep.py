@@ -10,7 +10,7 @@ import pytest
 from forkwood.domain import limits
 from forkwood.domain.message import Part, Text, Thinking, ToolCall
 from forkwood.domain.model import Reply, Usage
-from forkwood.store import conversations, drafts, nodes, places
+from forkwood.store import conversations, drafts, entries, nodes
 from tests.engine.stage import FakeModel, Stage, results, text
 
 
@@ -65,7 +65,7 @@ async def test_notices_stand_at_the_reply(tmp_path: Path) -> None:
     stage = Stage(tmp_path, FakeModel([reply]))
     await stage.answer()
     with stage.store.read() as tx:
-        notices = places.entries(tx, conversations.head(tx, stage.conversation))[-1].notices
+        notices = entries.entries(tx, conversations.head(tx, stage.conversation))[-1].notices
     assert [(one.what, one.text) for one in notices] == [
         ("reply", "NUL characters: 1"),
         ("partial", "this reply is not whole: length"),

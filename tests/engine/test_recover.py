@@ -10,7 +10,7 @@ from forkwood.domain.errors import Conflict
 from forkwood.domain.model import Delta
 from forkwood.domain.run_event import TurnStarted
 from forkwood.engine.recover import take_over
-from forkwood.store import drafts, holding, places
+from forkwood.store import drafts, entries, holding
 from tests.domain.happened import turn
 from tests.engine.stage import NOW, WHO, FakeModel, Stage, reply, results, text
 
@@ -40,8 +40,8 @@ async def test_the_reply_is_asked_for_again_beside_what_came(tmp_path: Path) -> 
         ("Hello.", None),
     ]
     with stage.store.read() as tx:
-        assert len(places.siblings(tx, place)) == 2
-        assert places.entries(tx, place)[0].notices == ()
+        assert len(entries.siblings(tx, place)) == 2
+        assert entries.entries(tx, place)[0].notices == ()
         assert drafts.parts(tx, run) == ()
     assert stage.kinds(run)[3:7] == ["run.driven", "notice.given", "reply.interrupted", "run.sealed"]
 

@@ -11,7 +11,7 @@ from forkwood.domain.errors import LimitExceeded, NotFound, Refused
 from forkwood.domain.event import NoticeGiven
 from forkwood.domain.message import calls_of, results_of
 from forkwood.domain.tree import ROOT, Spot
-from forkwood.store import conversations, log, names, nodes, places
+from forkwood.store import conversations, log, names, nodes, places, walk
 from tests.store.trees import NOW, growing
 
 
@@ -140,7 +140,7 @@ def test_panelot_15_the_reads_of_a_path_are_those_of_its_own_messages() -> None:
             nonlocal looks
             looks = 0
             tree.tx.connection.set_progress_handler(count, 1)
-            assert len(places.steps(tree.tx, deep[-1], entries)) == entries
+            assert len(walk.light_entries(tree.tx, deep[-1], entries)) == entries
             tree.tx.connection.set_progress_handler(None)
             return looks
 

@@ -6,7 +6,7 @@ import pytest
 
 from forkwood.domain.errors import NotFound, Refused
 from forkwood.domain.tree import ROOT, Spot
-from forkwood.store import conversations, names, nodes, places, walk
+from forkwood.store import conversations, entries, names, nodes, places, walk
 from tests.store.trees import NOW, Tree, growing
 
 
@@ -90,7 +90,7 @@ def test_windie_19_what_comes_after_a_checkpoint_is_read_without_what_came_befor
     with growing() as tree:
         talk = tree.conversation()
         head = tree.keep(talk, tree.line(talk, "abcdef")[-1], 3, "D")
-        assert [step.node for step in places.steps(tree.tx, head, 3)] == tree.seqs(head)[3:]
+        assert [entry.node for entry in walk.light_entries(tree.tx, head, 3)] == tree.seqs(head)[3:]
         read = walk.stretches(tree.tx, head, 3)
         assert sum(len(stretch.rows) for stretch in read) == 3
 
@@ -111,7 +111,7 @@ def test_windie_21_a_message_is_its_own_path() -> None:
     with growing() as tree:
         talk = tree.conversation()
         a = tree.say(talk, ROOT, "a")
-        (entry,) = places.entries(tree.tx, a)
+        (entry,) = entries.entries(tree.tx, a)
         assert entry.node == nodes.row(tree.tx, a.node)
         assert (entry.at, entry.graft, entry.siblings.ids) == (None, None, (entry.node.id,))
 

@@ -7,7 +7,7 @@ import pytest
 from forkwood.domain.act import Who
 from forkwood.domain.event import NoticeGiven
 from forkwood.domain.tree import ROOT, Notice, Spot
-from forkwood.store import entries, log, nodes, places, walk
+from forkwood.store import entries, log, nodes, walk
 from tests.store.trees import NOW, growing
 
 
@@ -16,7 +16,7 @@ def test_an_entry_names_its_place_and_its_graft() -> None:
         talk = tree.conversation()
         here = tree.line(talk, "abcde")
         kept = tree.keep(talk, here[-1], 1, "B")
-        found = places.entries(tree.tx, kept)
+        found = entries.entries(tree.tx, kept)
         name = nodes.row(tree.tx, kept.node).id
         new = nodes.row(tree.tx, kept.node - 1).id
         a = nodes.row(tree.tx, here[0].node).id
@@ -32,7 +32,7 @@ def test_a_carried_message_of_another_conversation_is_its_own_node() -> None:
         here = tree.line(talk, "abc")
         fork = tree.graft(other, ROOT, here[-1], 3)
         more = tree.say(other, Spot(fork.node, 1), "x")
-        assert [entry.node for entry in places.entries(tree.tx, more)] == nodes.rows(
+        assert [entry.node for entry in entries.entries(tree.tx, more)] == nodes.rows(
             tree.tx, [here[0].node, here[1].node, more.node]
         )
 
@@ -41,11 +41,11 @@ def test_a_path_with_one_way_only_has_one_sibling_everywhere() -> None:
     with growing() as tree:
         talk = tree.conversation()
         tree.line(tree.conversation(), "xyz")
-        found = places.entries(tree.tx, tree.line(talk, "abcd")[-1])
+        found = entries.entries(tree.tx, tree.line(talk, "abcd")[-1])
         assert [(entry.siblings.index, entry.siblings.count, entry.siblings.ids) for entry in found] == [
             (1, 1, (entry.node.id,)) for entry in found
         ]
-        assert places.entries(tree.tx, ROOT) == []
+        assert entries.entries(tree.tx, ROOT) == []
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def test_siblings_are_all_that_can_stand_there_by_age(which: str, index: int, be
         named["F"] = tree.edit(talk, named["kept"], 4, "F")
         named["D"] = tree.say(talk, here[1], "D")
         assert tree.beside(named[which], index) == beside
-        step = places.steps(tree.tx, named[which])[index]
-        names = [nodes.row(tree.tx, seq).text for seq in places.siblings(tree.tx, step.before, talk)]
+        entry = walk.light_entries(tree.tx, named[which])[index]
+        names = [nodes.row(tree.tx, seq).text for seq in entries.siblings(tree.tx, entry.before, talk)]
         assert " ".join(names) == beside.split(maxsplit=1)[1]
 
 
@@ -122,8 +122,8 @@ def test_hidden_ones_are_left_out_of_the_count() -> None:
         assert tree.beside(x, 1) == "1/2 x y"
         tree.hide(talk, y.node)
         assert tree.beside(x, 1) == "1/1 x"
-        assert places.siblings(tree.tx, here[0]) == [x.node]
-        flags = [entry.node.hidden for entry in places.entries(tree.tx, here[-1], hidden=True)]
+        assert entries.siblings(tree.tx, here[0]) == [x.node]
+        flags = [entry.node.hidden for entry in entries.entries(tree.tx, here[-1], hidden=True)]
         assert flags == [False, True, False]
 
 
@@ -152,7 +152,7 @@ def test_notices_stand_at_their_node_in_the_order_given() -> None:
             )
             for text, node in (("one", here[1].node), ("two", here[1].node), ("far", here[2].node))
         ]
-        found = places.entries(tree.tx, here[1])
+        found = entries.entries(tree.tx, here[1])
         assert [entry.notices for entry in found] == [
             (),
             (Notice(seq=given[0], what="partial", text="one"), Notice(seq=given[1], what="partial", text="two")),
@@ -168,8 +168,8 @@ def test_entries_agree_with_steps_in_stretches_of_any_length(monkeypatch: pytest
             head = tree.keep(talk, head, index, str(index))
         tree.hide(talk, tree.seqs(head)[7])
         whole = entries.entries(tree.tx, head, hidden=True)
-        steps = walk.steps(tree.tx, head)
-        assert [entry.at for entry in whole] == [nodes.spot_text(tree.tx, step.before) for step in steps]
+        lights = walk.light_entries(tree.tx, head)
+        assert [entry.at for entry in whole] == [nodes.spot_text(tree.tx, light.before) for light in lights]
         for chunk in (1, 2, 3, 7):
             monkeypatch.setattr(walk, "CHUNK", chunk)
             assert entries.entries(tree.tx, head, hidden=True) == whole

@@ -54,7 +54,7 @@ def test_a_mark_moves_no_place_no_length_no_digest_and_no_head() -> None:
         def state() -> list[object]:
             return [
                 [
-                    (walk.size(tree.tx, spot), digests.afresh(tree.tx, spot), places.steps(tree.tx, spot))
+                    (walk.size(tree.tx, spot), digests.afresh(tree.tx, spot), walk.light_entries(tree.tx, spot))
                     for spot in spots
                 ],
                 conversations.head(tree.tx, talk),

@@ -8,7 +8,7 @@ from forkwood.domain.errors import Misused
 from forkwood.domain.message import Text
 from forkwood.domain.prompt import Said
 from forkwood.domain.tree import ROOT, Spot
-from forkwood.store import nodes, places
+from forkwood.store import nodes, places, walk
 from tests.store.trees import growing
 
 
@@ -41,9 +41,9 @@ def test_where_a_message_stands_is_found_on_every_path_it_is_on_and_no_other() -
         far = tree.graft(third, tree.say(third, ROOT, "z"), Spot(fork.node, 2), 3)
         everything = [node.seq for talked in (talk, other, third) for node in nodes.of_conversation(tree.tx, talked)]
         for path in (here[-1], here[3], kept, again, dropped, side, fork, far, ROOT):
-            steps = {step.node: (step.before, step.after) for step in places.steps(tree.tx, path)}
+            around = {entry.node: (entry.before, entry.after) for entry in walk.light_entries(tree.tx, path)}
             for node in [*everything, 999]:
-                assert places.standing(tree.tx, path, node) == steps.get(node), (path, node)
+                assert places.standing(tree.tx, path, node) == around.get(node), (path, node)
 
 
 def test_what_is_said_is_visible_and_not_purged() -> None:

@@ -28,7 +28,7 @@ def test_every_prefix_is_found_below_places_inside_grafts(index: int) -> None:
         for cut in (9, 5, 17, 2):
             head = tree.keep(talk, head, index, "k")
             head = tree.line(talk, "n" * 40, Spot(head.node, cut))[-1]
-        after = [ROOT, *(step.after for step in walk.steps(tree.tx, head))]
+        after = [ROOT, *(entry.after for entry in walk.light_entries(tree.tx, head))]
         assert [walk.prefix(tree.tx, head, entries) for entries in range(len(after))] == after
 
 
@@ -67,9 +67,9 @@ def test_the_last_entries_are_those_of_the_whole_path(count: int) -> None:
         head = tree.line(talk, "abcdefghijkl")[-1]
         head = tree.keep(talk, head, 8, "I")
         head = tree.keep(talk, head, 3, "D")
-        whole = walk.steps(tree.tx, head)
+        whole = walk.light_entries(tree.tx, head)
         assert len(whole) == 12
-        assert walk.steps(tree.tx, head, count) == whole[12 - count :]
+        assert walk.light_entries(tree.tx, head, count) == whole[12 - count :]
 
 
 def test_steps_are_linked_place_to_place() -> None:
@@ -77,11 +77,11 @@ def test_steps_are_linked_place_to_place() -> None:
         talk = tree.conversation()
         here = tree.line(talk, "abcdef")
         head = tree.keep(talk, here[-1], 3, "D")
-        found = walk.steps(tree.tx, head)
+        found = walk.light_entries(tree.tx, head)
         assert found[0].before == ROOT and found[-1].after == head
         assert all(one.after == two.before for one, two in pairwise(found))
-        assert [step.graft for step in found] == [0, 0, 0, 0, head.node, head.node]
-        assert [walk.last(tree.tx, step.after) for step in found] == [step.node for step in found]
+        assert [entry.graft for entry in found] == [0, 0, 0, 0, head.node, head.node]
+        assert [walk.last(tree.tx, entry.after) for entry in found] == [entry.node for entry in found]
 
 
 def test_a_path_longer_than_a_stretch_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,11 +90,11 @@ def test_a_path_longer_than_a_stretch_is_whole(monkeypatch: pytest.MonkeyPatch) 
         head = tree.line(talk, "abcdefghijklmnopqrstuvwxyz")[-1]
         for index in (20, 13, 6, 24):
             head = tree.keep(talk, head, index, str(index))
-        whole = walk.steps(tree.tx, head)
+        whole = walk.light_entries(tree.tx, head)
         for chunk in (1, 2, 3, 5, 25, 26):
             monkeypatch.setattr(walk, "CHUNK", chunk)
-            assert walk.steps(tree.tx, head) == whole
-            assert walk.steps(tree.tx, head, 11) == whole[-11:]
+            assert walk.light_entries(tree.tx, head) == whole
+            assert walk.light_entries(tree.tx, head, 11) == whole[-11:]
             assert max(len(stretch.rows) for stretch in walk.stretches(tree.tx, head, 26)) <= chunk
 
 
@@ -119,5 +119,5 @@ def test_a_broken_path_is_told_not_shortened() -> None:
         tree.tx.run("DELETE FROM node WHERE seq = ?", (here[1].node,))
         assert not walk.reaches_root(tree.tx, here[-1])
         with pytest.raises(StoreUnusable) as told:
-            walk.steps(tree.tx, here[-1])
+            walk.light_entries(tree.tx, here[-1])
         assert "doctor" in told.value.hint

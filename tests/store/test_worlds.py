@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 
 from forkwood.domain.errors import Refused
 from forkwood.domain.tree import ROOT, Spot
-from forkwood.store import digests, places, walk
+from forkwood.store import digests, entries, places, walk
 from tests.store.seeds import opened
 from tests.store.trees import Tree, growing
 
@@ -50,7 +50,7 @@ def act(world: World, verb: str, draw: tuple[int, ...]) -> None:
     head = heads[draw[0] % len(heads)]
     path, talk = world.paths[head], world.home[head]
     index = draw[1] % len(path)
-    at = places.canonical(tree.tx, head.node, head.cut + len(path) - index)
+    at = walk.canonical(tree.tx, head.node, head.cut + len(path) - index)
     world.paths.setdefault(at, path[:index])
     world.home.setdefault(at, talk)
     if not at.node:
@@ -110,10 +110,10 @@ def check(world: World) -> None:
     tree = world.tree
     by_words: dict[tuple[str, ...], set[str]] = {}
     for spot, path in world.paths.items():
-        steps = places.steps(tree.tx, spot)
-        assert tuple(step.node for step in steps) == path
+        light = walk.light_entries(tree.tx, spot)
+        assert tuple(entry.node for entry in light) == path
         assert walk.size(tree.tx, spot) == len(path)
-        shown = places.entries(tree.tx, spot)
+        shown = entries.entries(tree.tx, spot)
         assert [entry.node.seq for entry in shown] == [node for node in path if node not in world.hidden]
         said = [said.node for said in places.said(tree.tx, spot)]
         assert said == [entry.node.id for entry in shown]
@@ -128,14 +128,14 @@ def check(world: World) -> None:
 
 def _check_beside(world: World, spot: Spot) -> None:
     tree, talk = world.tree, world.home[spot]
-    entries = places.entries(tree.tx, spot, hidden=True)
-    for step, entry in zip(places.steps(tree.tx, spot), entries, strict=True):
-        expected = siblings_by_definition(world, step.before, talk)
-        assert places.siblings(tree.tx, step.before, talk) == expected
+    shown = entries.entries(tree.tx, spot, hidden=True)
+    for light, entry in zip(walk.light_entries(tree.tx, spot), shown, strict=True):
+        expected = siblings_by_definition(world, light.before, talk)
+        assert entries.siblings(tree.tx, light.before, talk) == expected
         assert [tree.seq(name) for name in entry.siblings.ids] == expected
-        index = expected.index(step.node) + 1 if step.node not in world.hidden else 0
+        index = expected.index(light.node) + 1 if light.node not in world.hidden else 0
         assert (entry.siblings.index, entry.siblings.count) == (index, len(expected))
-        assert places.standing(tree.tx, spot, step.node) == (step.before, step.after)
+        assert places.standing(tree.tx, spot, light.node) == (light.before, light.after)
 
 
 def begin(tree: Tree) -> World:
@@ -200,6 +200,6 @@ def _instructions(tree: Tree, talk: int, head: Spot, index: int) -> int:
     assert places.standing(tree.tx, head, node) is not None
     tree.keep(talk, head, index, "deep")
     tree.drop(talk, head, index)
-    tree.graft(tree.conversation(), ROOT, places.prefix(tree.tx, head, index + 1), index + 1)
+    tree.graft(tree.conversation(), ROOT, walk.prefix(tree.tx, head, index + 1), index + 1)
     tree.tx.connection.set_progress_handler(None)
     return steps

@@ -10,7 +10,7 @@ from forkwood.domain.conversation import ConversationSettings
 from forkwood.domain.ids import Id, make_id
 from forkwood.domain.message import Origin, Part, Role, Text, ToolCall, ToolResult
 from forkwood.domain.tree import ROOT, Spot
-from forkwood.store import append, conversations, grafts, log, marks, nodes, places, walk
+from forkwood.store import append, conversations, entries, grafts, log, marks, nodes, walk
 from forkwood.store.db import Store, Tx
 
 NOW = 1_770_000_000_000
@@ -80,8 +80,8 @@ class Tree:
 
     def edit(self, conversation: int, head: Spot, index: int, words: str) -> Spot:
         """A new version of the entry at INDEX of the path at HEAD."""
-        (step,) = places.steps(self.tx, places.prefix(self.tx, head, index + 1), 1)
-        return self.say(conversation, step.before, words, step.role, revises=step.node)
+        (entry,) = walk.light_entries(self.tx, walk.prefix(self.tx, head, index + 1), 1)
+        return self.say(conversation, entry.before, words, entry.role, revises=entry.node)
 
     def keep(self, conversation: int, head: Spot, index: int, words: str) -> Spot:
         """The same, and all that followed is carried."""
@@ -90,7 +90,7 @@ class Tree:
         return self.graft(conversation, made, head, count) if count else made
 
     def drop(self, conversation: int, head: Spot, index: int) -> Spot:
-        before = places.prefix(self.tx, head, index)
+        before = walk.prefix(self.tx, head, index)
         count = walk.size(self.tx, head) - index - 1
         return self.graft(conversation, before, head, count) if count else before
 
@@ -111,17 +111,17 @@ class Tree:
 
     def words(self, spot: Spot) -> str:
         """What the visible path says, joined."""
-        return "".join(entry.node.text for entry in places.entries(self.tx, spot))
+        return "".join(entry.node.text for entry in entries.entries(self.tx, spot))
 
     def all_words(self, spot: Spot) -> list[str]:
-        return [entry.node.text for entry in places.entries(self.tx, spot, hidden=True)]
+        return [entry.node.text for entry in entries.entries(self.tx, spot, hidden=True)]
 
     def seqs(self, spot: Spot) -> list[int]:
-        return [step.node for step in places.steps(self.tx, spot)]
+        return [entry.node for entry in walk.light_entries(self.tx, spot)]
 
     def beside(self, spot: Spot, index: int) -> str:
         """The texts of the siblings of an entry, the entry's own index in front."""
-        found = places.entries(self.tx, spot, hidden=True)[index].siblings
+        found = entries.entries(self.tx, spot, hidden=True)[index].siblings
         names = [nodes.rows(self.tx, [self.seq(name)])[0].text for name in found.ids]
         return f"{found.index}/{found.count} {' '.join(names)}"
 

@@ -19,7 +19,7 @@ from forkwood.domain.response import LeftOut, Why
 from forkwood.domain.run_event import Recipe, ReplyKept
 from forkwood.domain.tree import ROOT, Node, Spot, parse_place
 from forkwood.engine.prepare import digest_of, rebuilt
-from forkwood.store import blobs, log, manifests, marks, names, nodes, places
+from forkwood.store import blobs, log, manifests, marks, names, nodes, places, walk
 from forkwood.store.db import Tx
 
 
@@ -99,7 +99,7 @@ def verdict(tx: Tx, recipe: Recipe) -> tuple[bool | None, str | None, Prompt | N
     """Whether the prompt can be proved; the reason where not (with the first differing entry); the prompt, rebuilt."""
     if recipe.form not in joins.FORMS:
         return None, "form unknown", None
-    if any(step.purged for step in places.steps(tx, _spot(tx, recipe))):
+    if any(entry.purged for entry in walk.light_entries(tx, _spot(tx, recipe))):
         return None, "purged", None
     try:
         prompt = rebuild(tx, recipe)
@@ -128,7 +128,7 @@ def _spot(tx: Tx, recipe: Recipe) -> Spot:
     if recipe.place is None:
         return ROOT
     name, cut = parse_place(recipe.place)
-    return places.canonical(tx, names.node(tx, name), cut)
+    return walk.canonical(tx, names.node(tx, name), cut)
 
 
 def _said(tx: Tx, recipe: Recipe) -> list[Said]:
@@ -136,12 +136,12 @@ def _said(tx: Tx, recipe: Recipe) -> list[Said]:
 
 
 def _hidden(tx: Tx, recipe: Recipe) -> list[LeftOut]:
-    steps = places.steps(tx, _spot(tx, recipe))
-    unseen = marks.hidden_at(tx, recipe.log) if steps else set()
+    entries = walk.light_entries(tx, _spot(tx, recipe))
+    unseen = marks.hidden_at(tx, recipe.log) if entries else set()
     return [
-        LeftOut(id=step.id.hex(), reason="purged" if step.purged else "hidden")
-        for step in steps
-        if step.purged or step.node in unseen
+        LeftOut(id=entry.id.hex(), reason="purged" if entry.purged else "hidden")
+        for entry in entries
+        if entry.purged or entry.node in unseen
     ]
 
 
@@ -169,8 +169,8 @@ def _difference(tx: Tx, recipe: Recipe) -> str:
 
 def _recorded(tx: Tx, recipe: Recipe) -> dict[Id, str]:
     """Digests of the entries as the recipes of the runs on this path recorded them; the first record counts."""
-    steps = places.steps(tx, _spot(tx, recipe))
-    made = nodes.rows(tx, [step.node for step in steps if step.role == "assistant"])
+    entries = walk.light_entries(tx, _spot(tx, recipe))
+    made = nodes.rows(tx, [entry.node for entry in entries if entry.role == "assistant"])
     known: dict[Id, str] = {}
     for run in dict.fromkeys(row.origin.run for row in made if row.origin.run):
         for event in log.events_of_run(tx, run, after=0):

@@ -21,7 +21,7 @@ from forkwood.domain.step import CallModel
 from forkwood.domain.summary import Summary, with_summary
 from forkwood.domain.tool import ToolSealed
 from forkwood.engine.supplies import Supplies
-from forkwood.store import blobs, conversations, log, manifests, nodes, places, summaries
+from forkwood.store import blobs, conversations, log, manifests, nodes, places, summaries, walk
 from forkwood.store.db import Tx
 from forkwood.store.holding import Held
 
@@ -96,7 +96,7 @@ def rebuilt(tx: Tx, said: list[Said], recipe: Recipe) -> Prompt:
 
 def _room(tx: Tx, held: Held) -> None:
     """A reply that could not be kept is not asked for."""
-    size = places.size(tx, held.tip)
+    size = walk.size(tx, held.tip)
     if size >= limits.path_entries_max:
         raise LimitExceeded(
             "the path's entries",

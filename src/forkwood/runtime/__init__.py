@@ -20,7 +20,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "Keeping": ("new", "listed", "conversation", "use", "set", "trash", "profiles"),
     "Undoing": ("undo", "redo"),
     "Reading": ("path", "tree", "show", "branches", "history", "labels", "log", "search", "runs", "undriven"),
-    "Running": ("drive", "resume", "cancel", "abandoned"),
+    "Running": ("drive", "settle", "left", "resume", "cancel"),
     "Accounting": ("why",),
     "Purging": ("purge", "purge_preview"),
     "Models": ("models", "survey", "answering", "models_use", "models_key", "models_pull"),

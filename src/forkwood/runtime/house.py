@@ -53,6 +53,11 @@ class House:
         return make_id(self.clock(), self.chance(10))
 
     @property
+    def begun_engine(self) -> Engine | None:
+        """The engine, where something has been driven already: who only asks about runs needs none."""
+        return self._engine
+
+    @property
     def engine(self) -> Engine:
         """What drives runs: one for this process, which others know by its lock."""
         if self._engine is None:

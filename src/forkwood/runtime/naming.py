@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from forkwood.domain.errors import Misused, NotFound, Refused
 from forkwood.domain.tree import Node, Spot, parse_place
-from forkwood.store import conversations, locate, marks, names, nodes, places
+from forkwood.store import conversations, locate, marks, names, nodes, places, walk
 from forkwood.store.db import Tx
 
 
@@ -50,7 +50,7 @@ def node_anywhere(tx: Tx, here: str | None, name: str) -> int:
 def _from_head(tx: Tx, conversation: int, name: str) -> int:
     """`@` is the head's last entry, `@~N` the N-th visible entry before it."""
     head = conversations.head(tx, conversation)
-    last = places.last(tx, head)
+    last = walk.last(tx, head)
     if not last:
         raise NotFound("the head stands on an empty path: there is no message yet", hint="forkwood send TEXT")
     if not name.startswith("@~") and name != "@":
@@ -58,7 +58,7 @@ def _from_head(tx: Tx, conversation: int, name: str) -> int:
     back = parse_place(name)[1]
     if back == 0:
         return last
-    earlier = [step.node for step in places.steps(tx, head)[:-1]]
+    earlier = [entry.node for entry in walk.light_entries(tx, head)[:-1]]
     hidden = marks.hidden_now(tx, earlier)
     visible = [node for node in earlier if node not in hidden]
     if back > len(visible):
@@ -130,5 +130,5 @@ def place(tx: Tx, conversation: int, name: str) -> Spot:
     row = nodes.row(tx, seq)
     if row.kind == "graft":
         own(tx, conversation, row, name)
-        return places.canonical(tx, seq, 0)
+        return walk.canonical(tx, seq, 0)
     return met(tx, conversation, name).after

@@ -12,9 +12,9 @@ from forkwood.domain.ids import Id
 from forkwood.domain.response import Branch, NodeShown
 from forkwood.domain.run import Run
 from forkwood.domain.tree import Entry, Node, Spot
-from forkwood.runtime import naming
+from forkwood.runtime import driven, naming
 from forkwood.runtime.verbs import Verbs
-from forkwood.store import conversations, digests, log, nodes, places, runs
+from forkwood.store import conversations, digests, entries, log, nodes, runs, walk
 from forkwood.store.db import Tx
 
 LOG_ROWS = 500
@@ -28,7 +28,7 @@ class Reading(Verbs):
         with self.house.store.read() as tx:
             seq = naming.conversation(tx, conversation)
             spot = conversations.head(tx, seq) if node is None else naming.place(tx, seq, node)
-            return places.entries(tx, spot, hidden=hidden)
+            return entries.entries(tx, spot, hidden=hidden)
 
     def tree(self, *, conversation: str | None = None) -> list[Node]:
         """The conversation's own nodes by age: grafts too, hidden ones flagged."""
@@ -39,7 +39,7 @@ class Reading(Verbs):
         """One node, whole, with the digests of the path it ends."""
         with self.house.store.write() as tx:  # digests asked for the first time are kept
             seq = naming.node_anywhere(tx, conversation, node)
-            spot = places.canonical(tx, seq, 0)
+            spot = walk.canonical(tx, seq, 0)
             return NodeShown(
                 node=nodes.row(tx, seq),
                 digest=digests.path_digest(tx, spot),
@@ -106,9 +106,7 @@ class Reading(Verbs):
     def undriven(self, *, conversation: str | None = None) -> list[Id]:
         """The runs of a conversation that are at work and that no living driver has: `resume` drives one."""
         with self.house.store.read() as tx:
-            active = runs.active(tx, naming.conversation(tx, conversation))
-            moving = [run for run in active if runs.row(tx, run).status != "waiting"]
-        return [run for run in moving if not self.house.engine.is_driven(run)]
+            return driven.left(tx, self.house, naming.conversation(tx, conversation))
 
 
 def _branch(tx: Tx, leaf: Leaf, head: Spot) -> Branch:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 
 from forkwood import wire
 from forkwood.domain.act import RunResumed
@@ -11,37 +12,47 @@ from forkwood.domain.ids import Id, ending
 from forkwood.domain.response import Started
 from forkwood.domain.run import ACTIVE, Run
 from forkwood.domain.watch import Result, Seen
-from forkwood.runtime import titling
+from forkwood.runtime import driven, naming, titling
 from forkwood.runtime.acts import Acting, OpenAct, given_response
 from forkwood.runtime.talking import open_runs, out_of_trash, response
-from forkwood.store import names, nodes, places, receipts, runs
+from forkwood.store import names, nodes, receipts, runs, walk
 from forkwood.store.db import Tx
 
 
 class Running(Acting):
-    """drive, resume, cancel, abandoned."""
+    """drive, settle, left, resume, cancel."""
 
     async def drive(self, wanted: Sequence[Id]) -> AsyncGenerator[Seen]:
         """Drive runs that nobody drives and follow the others: deltas and events as they come, a Result for each.
 
-        The first run's Result is the last item. Runs of the same conversations that nobody drives are driven along;
-        they have no Result here. Cancelling the task that iterates ends the runs and keeps what came.
+        The first run's Result is the last item. Cancelling the task that iterates ends the runs and keeps what came.
         """
-        along = self.abandoned(wanted)
-        driven = frozenset(wanted)
-        async for seen in self.house.engine.drive([*wanted, *along]):
-            if not isinstance(seen, Result) or seen.run in driven:
-                yield seen
+        async for seen in self.house.engine.drive(wanted):
+            yield seen
         if self.house.settings.title_by_model:
             await titling.retitle(self.house, wanted)
 
-    def abandoned(self, beside: Sequence[Id]) -> list[Id]:
-        """Runs at work that no living driver has, in the conversations of the runs BESIDE."""
+    async def settle(self, conversation: str | None = None, *, key: str | None = None) -> AsyncGenerator[Seen]:
+        """Drive what was left at work in a conversation (None: the current one), before something new is said there.
+
+        One run after the other, oldest first, each as `drive` does it: its Result ends it. Cancelling the task that
+        iterates ends the run that is shown; those behind it stay as they were left. Nothing comes where KEY was used
+        already: the command that carries it is answered from its receipt, and what it began is its own to drive.
+        Raises NotFound where there is no such conversation.
+        """
+        for run in () if key is not None and self._is_used(key) else self.left(conversation):
+            async with aclosing(self.drive([run])) as items:
+                async for seen in items:
+                    yield seen
+
+    def left(self, conversation: str | None = None) -> list[Id]:
+        """The runs of a conversation (None: the current one) that are at work and that no living driver has."""
         with self.house.store.read() as tx:
-            here = {runs.details(tx, run).conversation for run in beside}
-            found = [run for seq in sorted(here) for run in runs.active(tx, seq) if run not in beside]
-            moving = [run for run in found if runs.row(tx, run).status != "waiting"]
-        return [run for run in moving if not self.house.engine.is_driven(run)]
+            return driven.left(tx, self.house, naming.conversation(tx, conversation))
+
+    def _is_used(self, key: str) -> bool:
+        with self.house.store.read() as tx:
+            return receipts.find(tx, self.house.settings.client, key) is not None
 
     def resume(self, run: str, *, key: str | None = None) -> Started:
         """Go on with a run: one that nobody drives is to be driven (`drive` does it); one that failed, was cancelled or
@@ -53,7 +64,7 @@ class Running(Acting):
             seq = runs.details(tx, old.id).conversation
             act = OpenAct(tx, self.house, seq)
             tip = runs.tip(tx, old.id)
-            last = places.last(tx, tip)
+            last = walk.last(tx, tip)
             if old.status in ACTIVE:
                 return response(act, last, (old.id,))
             if old.status == "done" and not (last and nodes.row(tx, last).partial):

@@ -26,7 +26,7 @@ from forkwood.domain.tree import ROOT, Spot, is_node_ending
 from forkwood.runtime import guard, naming
 from forkwood.runtime.acts import Acting, OpenAct
 from forkwood.runtime.house import House
-from forkwood.store import conversations, grafts, marks, names, nodes, places, reach
+from forkwood.store import conversations, grafts, marks, names, nodes, reach, walk
 from forkwood.store.db import Tx
 
 
@@ -40,7 +40,7 @@ class Shaping(Acting):
 
         def do(act: OpenAct) -> Moved:
             entry, path = naming.followed(act.tx, act.conversation, node, on)
-            graft = carry(act, entry.before, path, places.size(act.tx, path) - places.size(act.tx, entry.after))
+            graft = carry(act, entry.before, path, walk.size(act.tx, path) - walk.size(act.tx, entry.after))
             act.record(EntryDropped, node=entry.node, graft=None if graft is None else nodes.row(act.tx, graft).id)
             return moved(act, graft)
 
@@ -83,7 +83,7 @@ class Shaping(Acting):
             made = OpenAct(tx, self.house, _forked(tx, self.house, here, entry, title))
             conversations.make_current(tx, made.conversation)
             made.effects.append(TrashChanged(conversation=conversations.row(tx, made.conversation).id, hidden=False))
-            carry(made, ROOT, entry.after, places.size(tx, entry.after))
+            carry(made, ROOT, entry.after, walk.size(tx, entry.after))
             made.record(
                 ConversationForked,
                 source_conversation=source.id,
@@ -161,7 +161,7 @@ def carry(act: OpenAct, at: Spot, source: Spot, count: int) -> int | None:
         origin=Origin(by=act.house.who.by, via=act.house.who.via),
         now_ms=act.now_ms,
     )
-    act.move_head(places.canonical(act.tx, seq, 0))
+    act.move_head(walk.canonical(act.tx, seq, 0))
     return seq
 
 
@@ -177,13 +177,13 @@ def _stretch(act: OpenAct, first: str, last: str | None, on: str | None) -> tupl
     """FIRST to LAST as a place and a count. One message needs no path; two are read on one path that is meant."""
     if last is None:
         entry = naming.met(act.tx, act.conversation, first, on, foreign=True)
-        return entry.after, places.size(act.tx, entry.after) - places.size(act.tx, entry.before)
+        return entry.after, walk.size(act.tx, entry.after) - walk.size(act.tx, entry.before)
     begin, path = naming.followed(act.tx, act.conversation, first, on)
     end, _ = naming.followed(act.tx, act.conversation, last, on)
-    count = places.size(act.tx, end.after) - places.size(act.tx, begin.before)
+    count = walk.size(act.tx, end.after) - walk.size(act.tx, begin.before)
     if count < 1:
         raise Refused(f"{last} stands before {first} on that path", hint=f"carry {last}..{first} instead")
-    assert count <= places.size(act.tx, path)
+    assert count <= walk.size(act.tx, path)
     return end.after, count
 
 

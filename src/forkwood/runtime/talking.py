@@ -16,7 +16,7 @@ from forkwood.domain.tree import Node, Spot
 from forkwood.runtime import attaching, naming
 from forkwood.runtime.acts import Acting, OpenAct
 from forkwood.runtime.shaping import carry
-from forkwood.store import append, conversations, grafts, nodes, places, purge, runs
+from forkwood.store import append, conversations, grafts, nodes, purge, runs, walk
 
 TITLE_CHARACTERS = 60
 
@@ -51,7 +51,7 @@ class Talking(Acting):
             parts = ((Text(text=text),) if text else ()) + attaching.keep(act.tx, files)
             node = add(act, spot, role, parts)
             titled(act, text or files[0].part.name)
-            started = open_runs(act, places.canonical(act.tx, node, 0), answering)
+            started = open_runs(act, walk.canonical(act.tx, node, 0), answering)
             act.record(MessageSent, node=node, runs=started)
             return response(act, node, started)
 
@@ -96,7 +96,7 @@ class Talking(Acting):
             if path is None:
                 started = open_runs(act, after, answering if old.role == "user" else ())
             else:
-                kept = carry(act, after, path, places.size(act.tx, path) - places.size(act.tx, entry.after))
+                kept = carry(act, after, path, walk.size(act.tx, path) - walk.size(act.tx, entry.after))
             kept_id = None if kept is None else nodes.row(act.tx, kept).id
             act.record(MessageEdited, node=new, revises=old.id, kept=kept_id, runs=started)
             return response(act, new, started, replaced=old.id, kept=kept_id)
@@ -117,7 +117,7 @@ class Talking(Acting):
             spot = entry.after if row.role == "user" else entry.before
             if row.role == "system":
                 raise Refused(f"{node} is a system message: nothing answers it", hint="retry a reply or a user message")
-            if not places.size(act.tx, spot):
+            if not walk.size(act.tx, spot):
                 raise Refused(f"{node} is the first message: there is nothing it answers", hint="retry a user message")
             started = open_runs(act, spot, answering)
             act.record(ReplyRetried, node=entry.node, runs=started)
@@ -249,7 +249,7 @@ def regrouped(act: OpenAct, entry: naming.Met, new: int, old: Node) -> Spot:
     """The place behind the new version: where OLD had calls, behind one graft of their results."""
     group = nodes.group(act.tx, entry.node)
     if len(group) == 1 or not calls_of(old.parts):
-        return places.canonical(act.tx, new, 0)
+        return walk.canonical(act.tx, new, 0)
     seq, _ = grafts.add_graft(
         act.tx,
         id=act.new_id(),

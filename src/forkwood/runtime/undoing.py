@@ -23,7 +23,7 @@ from forkwood.domain.ids import Id
 from forkwood.domain.run import ACTIVE
 from forkwood.domain.tree import ROOT, Spot, parse_place
 from forkwood.runtime.acts import Acting, OpenAct
-from forkwood.store import conversations, log, marks, names, places, runs
+from forkwood.store import conversations, log, marks, names, runs, walk
 
 
 class Undoing(Acting):
@@ -132,7 +132,7 @@ def _place_now(act: OpenAct, place: str | None, led: Id | None) -> Spot:
     if place is None:
         return ROOT
     name, cut = parse_place(place)
-    return places.canonical(act.tx, names.node(act.tx, name), cut)
+    return walk.canonical(act.tx, names.node(act.tx, name), cut)
 
 
 def _noted_marks(act: OpenAct, ids: tuple[Id, ...], *, hidden: bool) -> MarkChanged | None:

@@ -15,11 +15,13 @@ from forkwood.domain.tree import Entry, Node, Notice, Siblings, Spot
 from forkwood.store import marks, nodes, walk
 from forkwood.store.db import Tx
 
-Place: TypeAlias = tuple[int, int]
+RawSpot: TypeAlias = tuple[int, int]
+"""A place as its row has it: looked up by the thousand, where a Spot costs more to hash."""
+
 Brought: TypeAlias = tuple[int, int]
 """A message that can stand somewhere, after the node that brought it there: their order is their age."""
 
-ROOT_PLACE: Place = (0, 0)
+RAW_ROOT: RawSpot = (0, 0)
 
 _HANGING = walk.reading(nodes.HANGING)
 _CARRIED = walk.reading(nodes.CARRIED)
@@ -90,8 +92,8 @@ class _Path:
         self._tx = tx
         self._conversation, home, self._branches, length, grafts = tx.rows(_HOME, (spot.node,))[0]
         self._names = nodes.Names(tx, {}, {self._conversation: home.hex()})
-        self._runs: list[tuple[int, Sequence[int]]] = []
-        """The messages that hang on the path itself, by the index of the first of each run of them."""
+        self._straight: list[tuple[int, Sequence[int]]] = []
+        """The messages that hang on the path itself, by the index at which each row of them begins."""
         self._left: dict[int, tuple[int, int]] = {}
         """Of each graft: how many entries the path has where it leaves it, and the cut of that place."""
         self._ends: str | None = None
@@ -100,8 +102,8 @@ class _Path:
         self.ids: list[Id] = []
         self.grafts: list[Id | None] = []
         self.ats: list[str | None] = []
-        whole = walk.Piece(spot, length - spot.cut, length - spot.cut)
-        for stretch in walk.pieced(tx, whole, _HANGING, _CARRIED, grafts=bool(grafts)):
+        whole = walk.Span(spot, length - spot.cut, length - spot.cut)
+        for stretch in walk.read_span(tx, whole, _HANGING, _CARRIED, grafts=bool(grafts)):
             columns = list(zip(*stretch.rows, strict=True))
             ids = [blob.hex() for blob in columns[1]]
             if stretch.graft is None:
@@ -114,13 +116,13 @@ class _Path:
     def _hanging(self, columns: nodes.Columns, ids: list[Id]) -> None:
         start = len(self.ids)
         ats = [self._ends, *ids[:-1]]
-        self._runs.append((start, columns[0]))
+        self._straight.append((start, columns[0]))
         self.found += self._names.hanging(columns, ids, self._conversation, ats, start + 1)
         self.grafts += repeat(None, len(ids))
         self.ats += ats
         self._ends = ids[-1]
 
-    def _carried(self, columns: nodes.Columns, ids: list[Id], graft: walk.Graft, left: int) -> None:
+    def _carried(self, columns: nodes.Columns, ids: list[Id], graft: walk.GraftName, left: int) -> None:
         name = self._names.known[graft.node] = graft.id.hex()
         self.found += self._names.carried(columns, ids)
         self.grafts += repeat(name, len(ids))
@@ -134,7 +136,7 @@ class _Path:
         if not self._branches:
             return crowd
         crowded = self._tx.rows(_CROWDED, (self._conversation,))
-        first = self._tx.rows(_FIRST, (self._conversation,)) if ROOT_PLACE in crowded else []
+        first = self._tx.rows(_FIRST, (self._conversation,)) if RAW_ROOT in crowded else []
         after = self._afters(crowded)
         here = list(dict.fromkeys([place[0] for place in after]))
         known = self._names.known
@@ -150,13 +152,13 @@ class _Path:
                 crowd[index].append((node, walk.last(self._tx, Spot(node, cut - 1))))
         return crowd
 
-    def _afters(self, places: Sequence[Place]) -> dict[Place, int]:
-        """The index of the entry that stands next after each of PLACES that the path has."""
+    def _afters(self, spots: Sequence[RawSpot]) -> dict[RawSpot, int]:
+        """The index of the entry that stands next after each of SPOTS that the path has."""
         hang: dict[int, int] = {}
-        for start, seqs in self._runs:
+        for start, seqs in self._straight:
             hang.update(zip(seqs, count(start + 1), strict=False))
-        after: dict[Place, int] = {ROOT_PLACE: 0} if ROOT_PLACE in places else {}
-        for node, cut in places:
+        after: dict[RawSpot, int] = {RAW_ROOT: 0} if RAW_ROOT in spots else {}
+        for node, cut in spots:
             if node in hang:
                 after[node, cut] = hang[node]
             elif node in self._left:

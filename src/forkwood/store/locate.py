@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from forkwood.domain.tree import Spot
-from forkwood.store import nodes, places
+from forkwood.store import nodes, places, walk
 from forkwood.store.db import Tx
 
 
@@ -26,4 +26,4 @@ def entry(tx: Tx, path: Spot, node: int) -> Located | None:
 def appended(tx: Tx, node: int) -> Located:
     """Where the message NODE stands on the path it was appended to."""
     group = nodes.group(tx, node)
-    return Located(nodes.hangs_at(tx, group[0]), places.canonical(tx, group[-1], 0))
+    return Located(nodes.hangs_at(tx, group[0]), walk.canonical(tx, group[-1], 0))

@@ -133,9 +133,9 @@ def leaves(tx: Tx, conversation: int) -> list[Leaf]:
 
 
 def _leaf(tx: Tx, spot: Spot, length: int, created_ms: int) -> Leaf:
-    ending = walk.steps(tx, spot, _PREVIEWED)
-    unseen = marks.hidden_now(tx, [step.node for step in ending])
-    words = (text_of(parts_of(step.parts)) for step in reversed(ending) if step.node not in unseen)
+    ending = walk.light_entries(tx, spot, _PREVIEWED)
+    unseen = marks.hidden_now(tx, [entry.node for entry in ending])
+    words = (text_of(parts_of(entry.parts)) for entry in reversed(ending) if entry.node not in unseen)
     return Leaf(
         spot=spot,
         node=ending[-1].id.hex(),

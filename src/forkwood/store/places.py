@@ -1,4 +1,4 @@
-"""Places as others meet them: what a path says, what stands on it and beside it, and where on it a message stands."""
+"""Places as others meet them: the one that a cut names, what the path there says, and where on it a message stands."""
 
 from __future__ import annotations
 
@@ -7,12 +7,6 @@ from forkwood.domain.prompt import Said
 from forkwood.domain.tree import Spot
 from forkwood.store import marks, nodes, walk
 from forkwood.store.db import Tx
-from forkwood.store.entries import entries, siblings
-from forkwood.store.walk import Step, canonical, last, prefix, size, steps
-
-__all__ = [
-    "Step", "canonical", "checked", "entries", "last", "prefix", "said", "siblings", "size", "standing", "steps",
-]  # fmt: skip
 
 _parts = nodes.parts_of
 
@@ -25,7 +19,7 @@ def checked(tx: Tx, node: int, cut: int) -> Spot:
             f"node #{node} adds {own or 0} entries: a place in it leaves out at most {max(0, (own or 0) - 1)}",
             hint="~N stands inside a carry, before its last N entries",
         )
-    return canonical(tx, node, cut)
+    return walk.canonical(tx, node, cut)
 
 
 def standing(tx: Tx, spot: Spot, node: int) -> tuple[Spot, Spot] | None:
@@ -34,7 +28,7 @@ def standing(tx: Tx, spot: Spot, node: int) -> tuple[Spot, Spot] | None:
     if row is None or row[1] is not None:
         return None
     found = _position(tx, spot, node, row[0])
-    return None if found is None else (prefix(tx, spot, found - 1), prefix(tx, spot, found))
+    return None if found is None else (walk.prefix(tx, spot, found - 1), walk.prefix(tx, spot, found))
 
 
 def said(tx: Tx, spot: Spot, *, log: int | None = None) -> list[Said]:
@@ -58,11 +52,11 @@ def _position(tx: Tx, spot: Spot, node: int, length: int) -> int | None:
 
     Where it hangs on the path itself one look tells; else it can only be inside one of the path's grafts.
     """
-    work = [(spot, size(tx, spot), 0, 0)]
+    work = [(spot, walk.size(tx, spot), 0, 0)]
     near: walk.Near = {}
     while work:
         end, whole, floor, shift = work.pop()
-        if floor < length <= whole and prefix(tx, end, length) == Spot(node):
+        if floor < length <= whole and walk.prefix(tx, end, length) == Spot(node):
             return length + shift
         while (met := walk.last_graft(tx, end, near)) and met.upto > floor:
             begin = max(met.begin, floor)

@@ -12,7 +12,7 @@ from forkwood.domain.errors import NotFound
 from forkwood.domain.ids import Id
 from forkwood.domain.message import Via
 from forkwood.domain.model import Usage
-from forkwood.domain.run import Run, RunState, apply, fold, plan, status_of
+from forkwood.domain.run import MOVING, Run, RunState, apply, fold, plan, status_of
 from forkwood.domain.run_event import CancelAsked, InteractionClosed, RunEnded, RunOpened
 from forkwood.domain.step import End
 from forkwood.domain.tree import ROOT, Spot
@@ -92,6 +92,12 @@ def active(tx: Tx, conversation: int | None = None) -> list[Id]:
     """Runs that are not over, oldest first."""
     where, args = ("", ()) if conversation is None else (" AND conversation = ?", (conversation,))
     return [name.hex() for name, *_ in tx.rows(f"{_ACTIVE_ROWS}{where} ORDER BY seq", args)]
+
+
+def moving(tx: Tx, conversation: int | None = None) -> list[RunRow]:
+    """Runs that have something to do without a person, oldest first: driven, or left by a driver that is gone."""
+    found = [details(tx, run) for run in active(tx, conversation)]
+    return [run for run in found if run.status in MOVING]
 
 
 def active_tips(tx: Tx) -> list[tuple[Id, Spot]]:

@@ -11,8 +11,7 @@ import apsw
 from msgspec import Struct
 
 from forkwood.domain.errors import StoreUnusable
-from forkwood.domain.run import ACTIVE
-from forkwood.store import book_checks, digests, search, tree_checks
+from forkwood.store import book_checks, digests, runs, search, tree_checks
 from forkwood.store.db import Store, Tx
 from forkwood.store.problem import Problem, bounded
 
@@ -107,14 +106,10 @@ def damages(store: Store) -> tuple[Problem, ...]:
 
 def undriven(tx: Tx, driven: Callable[[str], bool]) -> Iterator[str]:
     """Runs that are not over and that nobody drives: no problem, but something to know."""
-    rows = tx.each(
-        "SELECT id, status, driver FROM run WHERE status IN (SELECT value FROM json_each(?)) ORDER BY seq",
-        (str(sorted(ACTIVE)).replace("'", '"'),),
-    )
-    for name, status, driver in rows:
-        if status != "waiting" and not (driver and driven(driver)):
-            ending = name.hex()[-8:]
-            yield f"run {ending} is {status} and nobody drives it; `forkwood resume {ending}` goes on with it"
+    for run in runs.moving(tx):
+        if not (run.driver and driven(run.driver)):
+            ending = run.run[-8:]
+            yield f"run {ending} is {run.status} and nobody drives it; `forkwood resume {ending}` goes on with it"
 
 
 def _has_lost(tx: Tx) -> bool:

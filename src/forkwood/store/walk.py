@@ -1,7 +1,7 @@
 """Walking up from a place: how a path is read with its grafts expanded, and a place on it found without reading it.
 
 A path is first cut where its grafts begin and end, without reading it: each node knows the nearest graft above it. What
-is left are runs of messages that hang below each other. Nothing here calls itself: nesting is worked off from a list.
+is left are spans of messages that hang below each other. Nothing here calls itself: nesting is worked off from a list.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ BARE = reading("n.seq")
 """Only which messages, nothing of what they say."""
 
 
-class Step(Struct, frozen=True, gc=False):
+class LightEntry(Struct, frozen=True, gc=False):
     """An entry, light: its node, the JSON of its parts, the graft it came through (0: none), the places around it."""
 
     node: int
@@ -87,8 +87,8 @@ class Step(Struct, frozen=True, gc=False):
         return self.parts == EMPTY_PARTS
 
 
-class Graft(Struct, frozen=True, gc=False):
-    """A graft as met on a path."""
+class GraftName(Struct, frozen=True, gc=False):
+    """The two names of a graft that is met on a path."""
 
     node: int
     id: bytes
@@ -98,23 +98,23 @@ class Stretch(Struct, frozen=True, gc=False):
     """Messages of a path that stand together, oldest first: they hang on the path itself, or came through one GRAFT of
     it, which has LEFT more entries after them."""
 
-    graft: Graft | None
+    graft: GraftName | None
     left: int
     rows: list[Row]
 
 
-class Piece(Struct, frozen=True, gc=False):
+class Span(Struct, frozen=True, gc=False):
     """What is still to be read: the last COUNT entries of the path at a place that has SIZE; GRAFT, LEFT as above."""
 
     spot: Spot
     size: int
     count: int
-    graft: Graft | None = None
+    graft: GraftName | None = None
     left: int = 0
 
 
-class Run(Piece, frozen=True, gc=False):
-    """A piece on which no graft is met."""
+class PlainSpan(Span, frozen=True, gc=False):
+    """A span on which no graft is met."""
 
 
 Near: TypeAlias = dict[Spot, Spot]
@@ -126,7 +126,7 @@ class Carried(Struct, frozen=True, gc=False):
     """What the last graft on the way to a place brings: entries BEGIN to UPTO of that path; SOURCE, a place that has
     SOURCE_SIZE, where they are found; and the place HANGS where the path goes on upwards."""
 
-    graft: Graft
+    graft: GraftName
     leave: int
     begin: int
     upto: int
@@ -200,59 +200,59 @@ def stretches(
     """The last COUNT entries (None: all), oldest first. What grafts carry is read by CARRIED, where that differs."""
     if spot.node:
         length, grafts = _known(tx.one(f"SELECT {TOP} FROM node n WHERE n.seq = ?", (spot.node,)), spot)
-        whole = Piece(spot, length - spot.cut, length - spot.cut if count is None else count)
-        yield from pieced(tx, whole, query, carried or query, grafts=grafts)
+        whole = Span(spot, length - spot.cut, length - spot.cut if count is None else count)
+        yield from read_span(tx, whole, query, carried or query, grafts=grafts)
 
 
-def pieced(tx: Tx, whole: Piece, query: str, carried: str, *, grafts: bool) -> Iterator[Stretch]:
-    """The entries of a piece of path, oldest first; GRAFTS: whether any can be met on it.
+def read_span(tx: Tx, whole: Span, query: str, carried: str, *, grafts: bool) -> Iterator[Stretch]:
+    """The entries of a span of a path, oldest first; GRAFTS: whether any can be met on it.
 
     No stretch is longer than CHUNK: rows that are used up before the next are read stay near the processor.
     """
-    work: list[Piece] = [whole] if grafts else list(_runs(tx, whole))
+    work: list[Span] = [whole] if grafts else list(_plain_spans(tx, whole))
     while work:
-        piece = work.pop()
-        if isinstance(piece, Run):
-            yield _read(tx, piece, carried if piece.graft else query)
+        span = work.pop()
+        if isinstance(span, PlainSpan):
+            yield _read(tx, span, carried if span.graft else query)
         else:
-            work += _parted(tx, piece)
+            work += _parted(tx, span)
 
 
-def _read(tx: Tx, run: Run, query: str) -> Stretch:
-    rows = tx.rows(query, (run.spot.node, run.size - run.count + 1))
-    if len(rows) != run.count:
-        raise _broken(run.spot)
+def _read(tx: Tx, span: PlainSpan, query: str) -> Stretch:
+    rows = tx.rows(query, (span.spot.node, span.size - span.count + 1))
+    if len(rows) != span.count:
+        raise _broken(span.spot)
     rows.reverse()
-    return Stretch(run.graft, run.left, rows)
+    return Stretch(span.graft, span.left, rows)
 
 
-def _parted(tx: Tx, piece: Piece) -> Iterator[Piece]:
-    """PIECE cut where grafts begin and end, newest first."""
-    floor, spot, end, left = piece.size - piece.count, piece.spot, piece.size, piece.left
+def _parted(tx: Tx, span: Span) -> Iterator[Span]:
+    """SPAN cut where grafts begin and end, newest first."""
+    floor, spot, end, left = span.size - span.count, span.spot, span.size, span.left
     near: Near = {}
     while end > floor:
         met = last_graft(tx, spot, near)
         edge = max(met.upto, floor) if met else floor
         if end > edge:
-            yield from _runs(tx, Piece(spot, end, end - edge, piece.graft, left))
+            yield from _plain_spans(tx, Span(spot, end, end - edge, span.graft, left))
             left += end - edge
         if met is None or met.upto <= floor:
             return
         inner = met.upto - max(met.begin, floor)
-        if piece.graft is None:
-            yield Piece(met.source, met.source_size, inner, met.graft, met.leave)
+        if span.graft is None:
+            yield Span(met.source, met.source_size, inner, met.graft, met.leave)
         else:
-            yield Piece(met.source, met.source_size, inner, piece.graft, left)
+            yield Span(met.source, met.source_size, inner, span.graft, left)
         spot, end, left = met.hangs, met.begin, left + inner
 
 
-def _runs(tx: Tx, piece: Piece) -> Iterator[Run]:
-    """PIECE, on which no graft is met, cut into such as are read at once, newest first."""
-    floor, end, left = piece.size - piece.count, piece.size, piece.left
+def _plain_spans(tx: Tx, span: Span) -> Iterator[PlainSpan]:
+    """SPAN, on which no graft is met, cut into such as are read at once, newest first."""
+    floor, end, left = span.size - span.count, span.size, span.left
     while end > floor:
-        spot = piece.spot if end == piece.size else prefix(tx, piece.spot, end)
+        spot = span.spot if end == span.size else prefix(tx, span.spot, end)
         count = min(CHUNK, end - floor)
-        yield Run(spot, end, count, piece.graft, left)
+        yield PlainSpan(spot, end, count, span.graft, left)
         end, left = end - count, left + count
 
 
@@ -269,29 +269,29 @@ def last_graft(tx: Tx, spot: Spot, near: Near) -> Carried | None:
         shared = Spot(source, source_cut)
         ends = near[shared] = prefix(tx, near.get(shared, shared), whole)
     hangs = Spot(at, at_cut)
-    return Carried(Graft(node, id), leave, length - own, length - leave, hangs, ends, whole)
+    return Carried(GraftName(node, id), leave, length - own, length - leave, hangs, ends, whole)
 
 
-def steps(tx: Tx, spot: Spot, count: int | None = None) -> list[Step]:
+def light_entries(tx: Tx, spot: Spot, count: int | None = None) -> list[LightEntry]:
     """The last COUNT entries of the path at a place (None: all), oldest first."""
     before = ROOT
     if count is not None:
         whole = size(tx, spot)
         count = min(count, whole)
         before = prefix(tx, spot, whole - count)
-    found: list[Step] = []
+    found: list[LightEntry] = []
     for stretch in stretches(tx, spot, count):
         if stretch.graft is None:
             for node, id, role, parts in stretch.rows:
                 after = Spot(node)
-                found.append(Step(node, id, role, parts, 0, before, after))
+                found.append(LightEntry(node, id, role, parts, 0, before, after))
                 before = after
             continue
         seq, left = stretch.graft.node, stretch.left + len(stretch.rows)
         for node, id, role, parts in stretch.rows:
             left -= 1
             after = Spot(seq, left)
-            found.append(Step(node, id, role, parts, seq, before, after))
+            found.append(LightEntry(node, id, role, parts, seq, before, after))
             before = after
     return found
 
