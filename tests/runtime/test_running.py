@@ -10,7 +10,7 @@ import pytest
 from forkwood.domain.errors import Conflict, NotFound
 from forkwood.domain.response import Started
 from forkwood.domain.settings import Settings
-from forkwood.domain.watch import DeltaSeen, EventSeen, Result
+from forkwood.domain.watch import DeltaSeen, EventSeen, Result, Seen
 from forkwood.runtime import Runtime
 from forkwood.store.opening import open_store
 from tests.runtime.doors import NOON, answered, door, heard, said, script, texts
@@ -153,15 +153,55 @@ def test_cancelling_the_listener_keeps_what_came(runtime: Runtime, tmp_path: Pat
     assert (entry.node.text, entry.node.partial_reason) == ("one ", "cancelled")
 
 
-def test_a_run_that_nobody_drives_is_driven_by_the_next_send(runtime: Runtime, tmp_path: Path) -> None:
+def settled(runtime: Runtime, conversation: str | None = None, *, key: str | None = None) -> list[Seen]:
+    """All that comes while what was left in a conversation is driven."""
+
+    async def all_of_it() -> list[Seen]:
+        return [seen async for seen in runtime.settle(conversation, key=key)]
+
+    return asyncio.run(all_of_it())
+
+
+def test_what_was_left_is_driven_before_the_next_send_one_run_after_the_other(runtime: Runtime, tmp_path: Path) -> None:
+    one, two = script(tmp_path, {"text": "one"}, name="1.json"), script(tmp_path, {"text": "two"}, name="2.json")
+    left = runtime.send("hi", models=[one, two])
+    assert runtime.left() == list(left.runs)
+    assert runtime.left(runtime.conversation().id[-6:]) == list(left.runs)
+    seen = settled(runtime)
+    runs_seen = [item.run for item in seen if isinstance(item, DeltaSeen | Result)]
+    assert runs_seen == [left.runs[0]] * 2 + [left.runs[1]] * 2
+    assert (runtime.left(), settled(runtime)) == ([], [])
+    answered(runtime, runtime.send("and now?", models=[two]))
+    assert texts(runtime) == ["hi", "one", "and now?", "two"]
+
+
+def test_a_repeat_is_answered_from_its_receipt_and_settles_nothing_first(runtime: Runtime, tmp_path: Path) -> None:
+    model = script(tmp_path, {"text": "yes"})
+    left = runtime.send("hi", models=[model], key="k")
+    assert settled(runtime, key="k") == []
+    assert runtime.send("hi", models=[model], key="k") == left
+    assert [item.run for item in settled(runtime, key="another") if isinstance(item, Result)] == list(left.runs)
+
+
+def test_driving_says_nothing_of_runs_that_were_left_beside(runtime: Runtime, tmp_path: Path) -> None:
     model = script(tmp_path, {"text": "yes"})
     left = runtime.send("hi", models=[model])
-    assert runtime.abandoned([]) == []
     retried = runtime.retry(left.node.id, models=[model])
-    assert runtime.abandoned(retried.runs) == list(left.runs)
-    seen = heard(runtime, retried)
-    assert [one.run for one in seen if isinstance(one, Result)] == list(retried.runs)
-    assert {run.status for run in runtime.runs()} == {"done"}
+    assert {item.run for item in heard(runtime, retried)} == set(retried.runs)
+    assert runtime.left() == list(left.runs)
+
+
+def test_another_conversations_left_run_is_no_business_here(runtime: Runtime, tmp_path: Path) -> None:
+    there = runtime.conversation().id
+    runtime.send("hi", models=[script(tmp_path, {"text": "yes"})])
+    runtime.new(title="other")
+    assert (runtime.left(), settled(runtime), len(runtime.left(there))) == ([], [], 1)
+
+
+def test_asking_who_drives_makes_no_driver(runtime: Runtime) -> None:
+    runtime.send("hi")
+    assert len(runtime.left()) == 1
+    assert not (Path(runtime.house.settings.home) / "drivers").exists()
 
 
 def test_a_repeated_send_prints_the_run_as_it_stands_by_then(runtime: Runtime, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from forkwood.domain.run_event import RunStopped
 from forkwood.domain.step import CallModel, UseTool
 from forkwood.domain.watch import Result, Seen
 from forkwood.engine.advance import advance
-from forkwood.engine.driver import Driver
+from forkwood.engine.driver import Driver, lives
 from forkwood.engine.grip import Grip
 from forkwood.engine.live import Feed, Follower, Watcher, result
 from forkwood.engine.perform import call_model, use_tool
@@ -110,10 +110,9 @@ class Engine:
         with self._supplies.store.read() as tx:
             return runs.row(tx, run)
 
-    def is_driven(self, run: Id) -> bool:
-        """Whether a living driver has the run, here or in another process."""
-        with self._supplies.store.read() as tx:
-            return run in self._tasks or self._is_alive(runs.details(tx, run).driver)
+    def is_driven(self, run: Id, driver: str | None) -> bool:
+        """Whether a living driver has the run whose row names DRIVER, here or in another process."""
+        return run in self._tasks or self._is_alive(driver)
 
     async def close(self) -> None:
         """Let go of every run: what came of their replies is in drafts, and anybody may drive them on."""
@@ -137,7 +136,8 @@ class Engine:
 
     def _is_alive(self, driver: str | None) -> bool:
         """Whether DRIVER is another that lives. This engine knows what it drives itself."""
-        return driver is not None and driver != self._me().name and self._me().lives(driver)
+        mine = self._driver is not None and self._driver.name == driver
+        return driver is not None and not mine and lives(self._supplies.drivers, driver)
 
     def _me(self) -> Driver:
         if self._driver is None:
@@ -154,7 +154,7 @@ class Engine:
         """Until RUN stops moving: driven here where it can be, followed elsewhere; taken over should its driver die."""
         while not self._closed:
             self.start(run)
-            after = await self._see(run, watcher, after, lambda: run in self._tasks or not self.is_driven(run))
+            after = await self._see(run, watcher, after, lambda: not self._is_elsewhere(run))
             if not self._moves(run):
                 return
 
@@ -196,6 +196,11 @@ class Engine:
     def _newest(self) -> int:
         with self._supplies.store.read() as tx:
             return log.newest(tx)
+
+    def _is_elsewhere(self, run: Id) -> bool:
+        """Whether another living driver has the run, so that it is followed and not driven."""
+        with self._supplies.store.read() as tx:
+            return run not in self._tasks and self._is_alive(runs.details(tx, run).driver)
 
     def _moves(self, run: Id) -> bool:
         with self._supplies.store.read() as tx:

@@ -11,7 +11,7 @@ from forkwood.domain.errors import Conflict
 from forkwood.domain.ids import Id, ending
 from forkwood.domain.response import Started
 from forkwood.domain.run import ACTIVE, Run
-from forkwood.domain.watch import Result, Seen
+from forkwood.domain.watch import Seen
 from forkwood.runtime import driven, naming, titling
 from forkwood.runtime.acts import Acting, OpenAct, given_response
 from forkwood.runtime.talking import open_runs, out_of_trash, response

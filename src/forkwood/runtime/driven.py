@@ -1,0 +1,23 @@
+"""Which runs are at work, and whether anybody who lives drives them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from forkwood.domain.ids import Id
+from forkwood.engine import driver
+from forkwood.runtime.house import House
+from forkwood.store import runs
+from forkwood.store.db import Tx
+
+
+def is_driven(house: House, run: runs.RunRow) -> bool:
+    """Whether a living driver has the run, here or in another process. Asking makes no driver of this process."""
+    if house.begun_engine is not None:
+        return house.begun_engine.is_driven(run.run, run.driver)
+    return run.driver is not None and driver.lives(Path(house.settings.home) / "drivers", run.driver)
+
+
+def left(tx: Tx, house: House, conversation: int) -> list[Id]:
+    """The runs of a conversation that have something to do and that nobody drives, oldest first, at any tip."""
+    return [found.run for found in runs.moving(tx, conversation) if not is_driven(house, found)]
