@@ -69,6 +69,19 @@ def test_help_is_the_answer_where_nobody_sits_at_a_screen() -> None:
         assert f"  {name} " in shown.out
 
 
+def test_json_is_all_there_is_even_where_no_command_is_named() -> None:
+    assert [row["name"] for row in succeed("--json").value["commands"]] == list(COMMANDS)
+    assert all(row["summary"] and row["section"] for row in succeed("--json").value["commands"])
+    below = succeed("config", "--json").value["commands"]
+    assert [row["name"] for row in below] == ["get", "set"]
+    assert all(row["summary"].endswith(".") for row in below)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_as_json_is_the_same_words(name: str) -> None:
+    assert succeed(name, "--json", "--help").value == {"help": succeed(name, "-h").out.removesuffix("\n")}
+
+
 def test_the_version_is_the_packages() -> None:
     from importlib.metadata import version
 

@@ -50,6 +50,17 @@ def test_it_goes_on_with_the_current_conversation_unless_told_otherwise(model: s
     assert (given(["ls"])[0]["id"], len(texts())) == (first, 4)
 
 
+@pytest.mark.parametrize("more", (("--profile", "nosuch"), ("--new",)))
+def test_what_begins_a_conversation_and_what_goes_on_with_one_exclude_each_other(
+    model: str, more: tuple[str, ...]
+) -> None:
+    here = given(["new", "--model", model])["id"]
+    told = run_cli("chat", "-c", here, *more, stdin=b"Hello?\n")
+    assert (told.code, told.out) == (2, "")
+    assert "-c goes on with a conversation" in told.err
+    assert (len(given(["ls"])), texts()) == (1, [])
+
+
 def test_verbs_are_the_commands(model: str) -> None:
     ran = chat(
         "Hello?",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from forkwood.domain import limits
 from tests.surfaces.cli.desks import given, run_cli, succeed
 from tests.surfaces.cli.scripts import echoing
 
@@ -38,6 +39,14 @@ def test_a_key_is_read_unseen_and_never_shown(home: Path) -> None:
     assert kept["provider"] == "openai"
     assert secret not in (home / "config.toml").read_text()
     assert kept["reference"] in (home / "config.toml").read_text()
+
+
+def test_a_key_over_the_limit_is_told_by_its_own_limit(home: Path) -> None:
+    told = run_cli("models", "key", "openai", "--json", stdin=b"x" * (limits.secret_bytes_max + 1))
+    error = told.value["error"]
+    assert (told.code, error["limit"], error["bound"]) == (6, "secret_bytes_max", limits.secret_bytes_max)
+    assert "--attach" not in error["hint"]
+    assert not (home / "config.toml").exists()
 
 
 @pytest.mark.parametrize(

@@ -45,10 +45,10 @@ def test_only_a_dash_reads_standard_input() -> None:
 
 
 def test_the_bound_is_exact() -> None:
-    assert read_within(io.BytesIO(b"x" * 8), 8) == b"x" * 8
+    assert read_within(io.BytesIO(b"x" * 8), 8, limit="some_bytes_max", hint="") == b"x" * 8
     with pytest.raises(LimitExceeded) as over:
-        read_within(io.BytesIO(b"x" * 9), 8)
-    assert over.value.facts == {"limit": "message_bytes_max", "bound": 8, "got": 9}
+        read_within(io.BytesIO(b"x" * 9), 8, limit="some_bytes_max", hint="")
+    assert over.value.facts == {"limit": "some_bytes_max", "bound": 8, "got": 9}
 
 
 class Endless(io.RawIOBase):
@@ -66,7 +66,7 @@ class Endless(io.RawIOBase):
 def test_a_paste_without_end_is_counted_to_a_bound_and_not_kept() -> None:
     endless = Endless()
     with pytest.raises(LimitExceeded) as over:
-        read_within(endless, 8)  # type: ignore[arg-type]
+        read_within(endless, 8, limit="some_bytes_max", hint="")  # type: ignore[arg-type]
     assert over.value.facts["got"] == endless.given
     assert limits.stdin_counted_bytes_max <= endless.given <= limits.stdin_counted_bytes_max + limits.MIB
 

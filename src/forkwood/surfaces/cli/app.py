@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from forkwood.surfaces.cli import failures
 from forkwood.surfaces.cli.desk import Desk
-from forkwood.surfaces.cli.options import wants_json
+from forkwood.surfaces.cli.options import HELP, HelpAsked, wants_json
 
 
 class Listed(Struct, frozen=True):
@@ -100,7 +100,8 @@ class Forkwood(click.Group):
     "forkwood",
     cls=Forkwood,
     invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    add_help_option=False,
+    context_settings={"max_content_width": 100},
     epilog="A NODE is a label, @ (the head), @~2 (two before it), '#12', an id or the end of one. "
     "forkwood COMMAND --help says more.",
 )
@@ -116,8 +117,13 @@ def forkwood(ctx: click.Context, *, version: bool, as_json: bool) -> None:
         _say_version(desk, as_json=as_json)
     elif desk.terminal.is_conversation and not as_json:
         ctx.exit(carry_out(["chat"], desk))
+    elif as_json:
+        desk.terminal.json(_listing())
     else:
-        desk.terminal.put(ctx.get_help() + "\n")
+        desk.terminal.say(ctx.get_help())
+
+
+forkwood.params.append(HELP)
 
 
 def carry_out(arguments: Sequence[str], desk: Desk) -> int:
@@ -126,8 +132,25 @@ def carry_out(arguments: Sequence[str], desk: Desk) -> int:
 
 
 def _main(arguments: Sequence[str], desk: Desk) -> int:
-    code = forkwood.main(args=list(arguments), prog_name="forkwood", standalone_mode=False, obj=desk)
+    try:
+        code = forkwood.main(args=list(arguments), prog_name="forkwood", standalone_mode=False, obj=desk)
+    except HelpAsked as asked:
+        _explain(asked.text, desk, as_json=wants_json(arguments))
+        return 0
     return code if isinstance(code, int) else 0
+
+
+def _explain(text: str, desk: Desk, *, as_json: bool) -> None:
+    if as_json:
+        desk.terminal.json({"help": text})
+    else:
+        desk.terminal.say(text)
+
+
+def _listing() -> dict[str, list[dict[str, str]]]:
+    """Every command, in the order of the table, as JSON has them."""
+    rows = ((title, listed) for title, section in SECTIONS.items() for listed in section)
+    return {"commands": [{"name": row.name, "section": title, "summary": row.summary} for title, row in rows]}
 
 
 def _say_version(desk: Desk, *, as_json: bool) -> None:

@@ -9,7 +9,7 @@ from typing import assert_never
 import click
 
 from forkwood.domain import limits
-from forkwood.domain.errors import ForkwoodError, LimitExceeded, NotFound
+from forkwood.domain.errors import ForkwoodError, LimitExceeded, Misused, NotFound
 from forkwood.domain.ids import Id, ending
 from forkwood.surfaces.cli import failures
 from forkwood.surfaces.cli.chat_lines import Help, Leave, Message, Nothing, Verb, read_line
@@ -132,6 +132,11 @@ def _whole(line: bytes, terminal: Terminal) -> bytes:
 
 
 def _place_to_talk(call: Call, *, anew: bool, model: str | None, profile: str | None) -> str:
+    if call.named is not None and (anew or profile is not None):
+        raise Misused(
+            "-c goes on with a conversation, --new and --profile begin one: both cannot be",
+            hint="leave out -c, or go on with it as it is; forkwood set changes what a conversation has",
+        )
     runtime = call.runtime
     if call.conversation is not None:
         here = runtime.use(call.conversation)

@@ -59,7 +59,13 @@ def _secret(call: Call, provider: str) -> str:
     if call.terminal.stdin.isatty():
         value: str = click.prompt(f"Key of {provider}", hide_input=True, err=True)
     else:
-        value = text_from(read_within(call.terminal.bytes_in, limits.secret_bytes_max), "the key")
+        found = read_within(
+            call.terminal.bytes_in,
+            limits.secret_bytes_max,
+            limit="secret_bytes_max",
+            hint="nothing was kept; a key is one line, as the provider shows it",
+        )
+        value = text_from(found, "the key")
     if not value.strip():
         raise Misused("The key is empty", hint=f"forkwood models key {provider} < FILE, or type it when asked")
     return value.strip()

@@ -15,6 +15,7 @@ Body: TypeAlias = Callable[..., int | None]
 """What a command does with its Call and its words; its exit code, None for 0."""
 Decorator: TypeAlias = Callable[[Any], Any]
 
+SUMMARY_CHARACTERS = 200
 _JSON = click.option("--json", "as_json", is_flag=True, help="Give JSON, and nothing else, on standard output.")
 _KEY = click.option(
     "--key", "given_key", type=WORDS, metavar="KEY", help="Given again with the same key, it is done once."
@@ -34,13 +35,32 @@ def verb(
 ) -> Callable[[Body], click.Command]:
     """The command NAME from its body: with `--json`, with `-c` where CONVERSATION, with `--key` where KEY."""
     shared = [_JSON, *([_CONVERSATION] if conversation else []), *([_KEY] if key else [])]
-    settings: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 
     def command(body: Body) -> click.Command:
-        made: click.Command = click.command(name, cls=kind, context_settings=settings)(_framed(body, shared))
+        made: click.Command = click.command(name, cls=kind, add_help_option=False)(_framed(body, shared))
+        made.params.append(HELP)
         return made
 
     return command
+
+
+class HelpAsked(Exception):
+    """A command line asked to be explained, not to be carried out. TEXT is what there is to know."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+
+def _ask_help(ctx: click.Context, _: click.Parameter, asked: bool) -> None:  # noqa: FBT001 - click calls it so
+    if asked and not ctx.resilient_parsing:
+        raise HelpAsked(ctx.get_help())
+
+
+HELP = click.Option(
+    ["-h", "--help"], is_flag=True, is_eager=True, expose_value=False, callback=_ask_help, help="Say what this does."
+)
+"""Help of every command: how it is given, as words or as JSON, is decided where the command line came in."""
 
 
 class VerbGroup(click.Group):
@@ -61,10 +81,10 @@ def verb_group(name: str) -> Callable[[Body], VerbGroup]:
     """The command NAME with commands below it; its body is done where none of them is given."""
 
     def command(body: Body) -> VerbGroup:
-        settings: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
-        made: VerbGroup = click.group(name, cls=VerbGroup, invoke_without_command=True, context_settings=settings)(
+        made: VerbGroup = click.group(name, cls=VerbGroup, invoke_without_command=True, add_help_option=False)(
             _framed(body, [_JSON])
         )
+        made.params.append(HELP)
         return made
 
     return command
@@ -87,6 +107,14 @@ def _framed(body: Body, shared: Sequence[Decorator]) -> Any:
     for option in shared:
         framed = option(framed)
     return framed
+
+
+def listing(group: click.Command, ctx: click.Context) -> dict[str, Any]:
+    """The commands below GROUP as JSON has them: what a program gets that names a group and none of them."""
+    assert isinstance(group, click.Group)
+    found = ((name, group.get_command(ctx, name)) for name in group.list_commands(ctx))
+    below = [{"name": name, "summary": made.get_short_help_str(SUMMARY_CHARACTERS)} for name, made in found if made]
+    return {"commands": below}
 
 
 def wants_json(arguments: Sequence[str]) -> bool:

@@ -16,11 +16,18 @@ def text_of(argument: str, terminal: Terminal) -> str:
     """ARGUMENT, or for `-` all of standard input. Raises Misused for bytes that are no text, LimitExceeded."""
     if argument != STDIN:
         return argument
-    return text_from(read_within(terminal.bytes_in, limits.message_bytes_max), "standard input")
+    found = read_within(
+        terminal.bytes_in,
+        limits.message_bytes_max,
+        limit="message_bytes_max",
+        hint="nothing was stored; a long text goes along as a file: --attach FILE",
+    )
+    return text_from(found, "standard input")
 
 
-def read_within(stream: BinaryIO, bytes_max: int) -> bytes:
-    """All of STREAM. Raises LimitExceeded, having kept no more than BYTES_MAX, with the size as far as counted."""
+def read_within(stream: BinaryIO, bytes_max: int, *, limit: str, hint: str) -> bytes:
+    """All of STREAM. Raises LimitExceeded naming LIMIT, having kept no more than BYTES_MAX, with the size as far as
+    counted."""
     kept = stream.read(bytes_max + 1)
     if len(kept) <= bytes_max:
         return kept
@@ -29,10 +36,10 @@ def read_within(stream: BinaryIO, bytes_max: int) -> bytes:
         got += len(chunk)
     raise LimitExceeded(
         "The bytes on standard input",
-        limit="message_bytes_max",
+        limit=limit,
         bound=bytes_max,
         got=got,
-        hint="nothing was stored; a long text goes along as a file: --attach FILE",
+        hint=hint,
     )
 
 

@@ -7,7 +7,7 @@ from msgspec import to_builtins
 
 from forkwood.surfaces.cli.desk import Call
 from forkwood.surfaces.cli.named import WORDS
-from forkwood.surfaces.cli.options import verb, verb_group
+from forkwood.surfaces.cli.options import listing, verb, verb_group
 from forkwood.surfaces.cli.waiting import waiting
 
 SHELLS = ("bash", "zsh", "fish")
@@ -40,7 +40,8 @@ def stats(call: Call) -> None:
 @verb_group("config")
 def config(call: Call) -> None:
     """Read and write config.toml. Keys are written with dots: profiles.NAME.model"""
-    call.terminal.say(click.get_current_context().get_help())
+    ctx = click.get_current_context()
+    call.give(listing(ctx.command, ctx), ctx.get_help)
 
 
 @config.verb("get")
