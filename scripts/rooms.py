@@ -14,6 +14,7 @@ MARK = "## Modules\n"
 FLOORS = (
     "domain",
     "wire",
+    "whole_file",
     "store",
     "workspace",
     "models",

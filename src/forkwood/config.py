@@ -165,7 +165,7 @@ def _within_size(path: Path, size: int) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    from forkwood.models import whole_file
+    from forkwood import whole_file
 
     _within_size(path, len(text.encode()))
     try:

@@ -7,10 +7,11 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from forkwood.domain.digest import spelled
+
 T = TypeVar("T")
 
 _encoder = msgspec.json.Encoder()
-_canonical = msgspec.json.Encoder(order="sorted")
 
 
 def encode(value: Any) -> bytes:
@@ -35,9 +36,9 @@ def plain(value: Any) -> Any:
 
 def canonical(value: Any) -> bytes:
     """The one spelling of VALUE: keys sorted, no white space, UTF-8. Equal values give equal bytes, for ever."""
-    return _canonical.encode(value)
+    return spelled(value)
 
 
 def digest(value: Any) -> str:
     """SHA-256 of the canonical bytes of VALUE, in hexadecimal."""
-    return sha256(_canonical.encode(value)).hexdigest()
+    return sha256(spelled(value)).hexdigest()

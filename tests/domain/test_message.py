@@ -8,7 +8,6 @@ import pytest
 from forkwood import wire
 from forkwood.domain.message import (
     Attachment,
-    Message,
     Part,
     Replay,
     Text,
@@ -36,8 +35,7 @@ PARTS: tuple[Part, ...] = (
 
 
 def test_parts_survive_their_json() -> None:
-    message = Message(role="assistant", parts=PARTS)
-    assert wire.decode(wire.encode(message), Message) == message
+    assert wire.decode(wire.encode(PARTS), tuple[Part, ...]) == PARTS
 
 
 @pytest.mark.parametrize(
@@ -56,7 +54,7 @@ def test_a_part_says_its_kind(part: Part, kind: str) -> None:
 
 def test_an_unknown_kind_is_refused() -> None:
     with pytest.raises(msgspec.ValidationError):
-        wire.decode('{"role":"user","parts":[{"kind":"song","text":"la"}]}', Message)
+        wire.decode('[{"kind":"song","text":"la"}]', tuple[Part, ...])
 
 
 def test_text_is_what_was_said_aloud() -> None:

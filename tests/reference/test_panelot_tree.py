@@ -21,7 +21,7 @@ def test_panelot_1_an_append_gives_a_rising_number_and_is_the_newest_leaf() -> N
         at, seen = ROOT, 0
         for _ in range(5):
             at = tree.say(talk, at, "x")
-            assert at.node > seen and nodes.newest_leaf(tree.tx, talk) == at
+            assert at.node > seen and nodes.leaves(tree.tx, talk)[0].spot == at
             seen = tree.say(other, ROOT, "between").node
 
 
@@ -58,7 +58,7 @@ def test_panelot_4_a_branch_is_a_sibling_at_the_same_place_and_the_newest_leaf()
         here = tree.line(talk, "abc")
         new = tree.edit(talk, here[-1], 1, "B")
         assert nodes.hangs_at(tree.tx, new.node) == nodes.hangs_at(tree.tx, here[1].node)
-        assert tree.beside(new, 1) == "2/2 b B" and nodes.newest_leaf(tree.tx, talk) == new
+        assert tree.beside(new, 1) == "2/2 b B" and nodes.leaves(tree.tx, talk)[0].spot == new
 
 
 def test_panelot_5_switching_goes_to_the_newest_leaf_below_not_the_deepest() -> None:

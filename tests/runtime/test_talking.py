@@ -53,7 +53,7 @@ def test_several_models_answer_one_message_and_the_first_leads(runtime: Runtime)
     assert [run.model for run in reversed(runtime.runs())] == ["scripted:/a.json", "scripted:/b.json"]
     assert {run.start for run in runtime.runs()} == {sent.node.id}
     with pytest.raises(LimitExceeded):
-        runtime.send("all?", at=sent.node.id, models=["scripted:/a.json"] * (limits.runs_from_one_place_max + 1))
+        runtime.send("all?", at=sent.node.id, models=["scripted:/a.json"] * (limits.models_of_one_message_max + 1))
 
 
 def test_nobody_speaks_at_the_tip_of_a_run_at_work(runtime: Runtime) -> None:

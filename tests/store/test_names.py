@@ -56,11 +56,8 @@ def test_a_node_is_named(name: str, found: int | None) -> None:
         if found is None:
             with pytest.raises(NotFound):
                 names.node(tree.tx, name)
-            with pytest.raises(NotFound):
-                names.node_ids(tree.tx, name)
         else:
             assert names.node(tree.tx, name) == seqs[found]
-            assert names.node_ids(tree.tx, name) == [seqs[found]]
 
 
 def test_an_ending_that_fits_several_lists_them() -> None:
@@ -72,7 +69,6 @@ def test_an_ending_that_fits_several_lists_them() -> None:
             names.node(tree.tx, "beef")
         assert refused.value.facts["candidates"] == ids[: names.CANDIDATES_SHOWN]
         assert "25 nodes" in refused.value.message and ids[0] in refused.value.message
-        assert names.node_ids(tree.tx, "beef") == seqs
         assert names.node(tree.tx, "0003beef") == seqs[3]
 
 

@@ -116,8 +116,6 @@ def test_a_leaf_is_where_nothing_hangs_at_the_end() -> None:
             (here[-1], "d", 4),
         ]
         assert found[1].node == nodes.row(tree.tx, here[-1].node).id
-        assert nodes.newest_leaf(tree.tx, talk) == inner
-        assert nodes.newest_leaf(tree.tx, tree.conversation()) is None
 
 
 def test_a_leaf_is_shown_by_its_last_visible_words() -> None:

@@ -15,7 +15,7 @@ from msgspec import Struct
 START = bytes(32)
 """The digest of the empty path."""
 
-_sorted = msgspec.json.Encoder(order="sorted")
+_canonical = msgspec.json.Encoder(order="sorted")
 
 
 class Digests(Struct, frozen=True, gc=False):
@@ -28,13 +28,19 @@ class Digests(Struct, frozen=True, gc=False):
 def fold(before: Digests, role: str, parts: list[dict[str, Any]] | None) -> Digests:
     """The digests of a path that goes on with one entry. PARTS is the JSON of its parts; None: it was purged."""
     return Digests(
-        _fold(before.path, [role, parts]),
-        _fold(before.match, [role, None] if parts is None else [role, _words(parts), _calls(parts)]),
+        folded(before.path, [role, parts]),
+        folded(before.match, [role, None] if parts is None else [role, _words(parts), _calls(parts)]),
     )
 
 
-def _fold(before: bytes, value: Any) -> bytes:
-    return sha256(before + _sorted.encode(value)).digest()
+def folded(before: bytes, value: Any) -> bytes:
+    """The digest, 32 bytes, of what has the digest BEFORE and goes on with VALUE."""
+    return sha256(before + spelled(value)).digest()
+
+
+def spelled(value: Any) -> bytes:
+    """The one spelling of VALUE that digests are taken of: keys sorted, no white space, UTF-8."""
+    return _canonical.encode(value)
 
 
 def _words(parts: list[dict[str, Any]]) -> str:

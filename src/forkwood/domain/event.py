@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from msgspec import Struct
 
@@ -46,6 +46,7 @@ from forkwood.domain.run_event import (
     TryFailed,
     TurnStarted,
 )
+from forkwood.domain.tree import NoticeKind
 
 
 class Event(Struct, frozen=True, kw_only=True):
@@ -84,7 +85,7 @@ class Purged(Struct, frozen=True, kw_only=True):
 class NoticeGiven(Struct, frozen=True, kw_only=True):
     """A notice tied to the event's node."""
 
-    what: Literal["partial", "repair", "recovered", "thinking only", "made storable", "reply"]
+    what: NoticeKind
     text: str
 
 

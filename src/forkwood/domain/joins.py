@@ -62,11 +62,6 @@ def images(prompt: Prompt) -> tuple[str, ...]:
     return tuple({part.blob: None for part in parts if type(part) is Attachment})
 
 
-def is_fixed_line(message: PromptMessage) -> bool:
-    """Whether nobody said MESSAGE: it is the line that opens or closes a prompt."""
-    return not message.nodes and message.parts in _FIXED
-
-
 def replayed(part: Thinking, manifest: Manifest) -> bool:
     """Whether thinking goes back to the model: only to the dialect and family that gave it a replay value."""
     back = part.replay
@@ -248,6 +243,3 @@ def _with_ends(messages: list[PromptMessage]) -> tuple[PromptMessage, ...]:
 
 def _line(text: str) -> PromptMessage:
     return PromptMessage("user", (Text(text=text),), ())
-
-
-_FIXED = ((Text(text=OPENING),), (Text(text=CLOSING),))

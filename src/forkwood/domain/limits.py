@@ -29,7 +29,8 @@ stdin_counted_bytes_max = 128 * MIB
 """Standard input is read on so far, and not kept, to say how much too long a text is."""
 
 # Runs
-runs_from_one_place_max = 8
+models_of_one_message_max = 8
+"""Models that one command may ask at once: each starts a run, and their replies are siblings."""
 rounds_max = 50
 """Turns of a run whose calls count. Then tools are withdrawn for one last turn, so that it ends with words."""
 turns_max = 1_000
@@ -38,7 +39,6 @@ call_failures_max = 5
 """Calls that fail one after another. Then tools are withdrawn for one last turn, and the run ends failed."""
 tries_max = 4
 retry_after_seconds_max = 30
-queue_max = 32
 draft_bytes = 2 * KIB
 draft_ms = 250
 """A cancel from another process is seen as soon as a draft is written: no later than this."""
@@ -96,7 +96,6 @@ search_words_max = 32
 search_word_characters_max = 1_000
 search_scan_messages_max = 1_000_000
 search_hits_max = 1_000
-log_rows_max = 100_000
 config_bytes_max = 1 * MIB
 backups_kept = 10
 problems_of_a_kind_max = 100

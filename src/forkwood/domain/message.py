@@ -72,13 +72,6 @@ class ToolResult(Struct, frozen=True, kw_only=True, tag_field="kind", tag="tool_
 Part: TypeAlias = Text | Thinking | ToolCall | ToolResult | Attachment
 
 
-class Message(Struct, frozen=True, kw_only=True):
-    """A role and parts."""
-
-    role: Role
-    parts: tuple[Part, ...]
-
-
 class Origin(Struct, frozen=True, gc=False):
     """Who made a node, through which door; for a reply also its run and model. Made once per entry of a path."""
 

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from hashlib import sha256
 
-import msgspec
 from msgspec import Struct
 
+from forkwood.domain.digest import START, folded
 from forkwood.domain.ids import Id
 from forkwood.domain.message import Text
 from forkwood.domain.prompt import Said
 
 INTRODUCTION = "What was said so far, in summary:"
 """The fixed words before a summary in a prompt; they are part of the canonical prompt."""
-
-_START = bytes(32)
-_sorted = msgspec.json.Encoder(order="sorted")
 
 
 class Summary(Struct, frozen=True, kw_only=True):
@@ -30,9 +26,9 @@ class Summary(Struct, frozen=True, kw_only=True):
 
 def prefix_digests(said: Sequence[Said]) -> Iterator[bytes]:
     """The digest of the first message, of the first two, and so on: SHA-256 folded over roles and parts."""
-    digest = _START
+    digest = START
     for one in said:
-        digest = sha256(digest + _sorted.encode([one.role, one.parts])).digest()
+        digest = folded(digest, [one.role, one.parts])
         yield digest
 
 

@@ -15,6 +15,7 @@ from forkwood.domain.ids import Id, is_ending, plain
 from forkwood.domain.message import Origin, Part, Role
 
 NodeKind: TypeAlias = Literal["message", "graft"]
+NoticeKind: TypeAlias = Literal["partial", "repair", "recovered", "reply"]
 
 
 class Spot(Struct, frozen=True, gc=False):
@@ -28,16 +29,6 @@ class Spot(Struct, frozen=True, gc=False):
 
 
 ROOT = Spot(0, 0)
-
-
-class Place(Struct, frozen=True, kw_only=True):
-    """A place as people and programs spell it: `ID` or `ID~CUT`."""
-
-    node: Id
-    cut: int = 0
-
-    def __str__(self) -> str:
-        return f"{self.node}~{self.cut}" if self.cut else self.node
 
 
 class Node(Struct, frozen=True, gc=False):
@@ -79,7 +70,7 @@ class Notice(Struct, frozen=True, kw_only=True):
     """Something a person should know about a node: shown in place, never part of a prompt. `seq` is its event's."""
 
     seq: int
-    what: Literal["partial", "repair", "recovered", "thinking only", "made storable", "reply"]
+    what: NoticeKind
     text: str
 
 

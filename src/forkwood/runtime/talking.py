@@ -129,11 +129,11 @@ class Talking(Acting):
 
     def _answering(self, conversation: str | None, models: Sequence[str]) -> tuple[str, ...]:
         """The models that are to answer, each known: those named, else the conversation's, else the default."""
-        if len(models) > limits.runs_from_one_place_max:
+        if len(models) > limits.models_of_one_message_max:
             raise LimitExceeded(
                 "models for one message",
-                limit="runs_from_one_place_max",
-                bound=limits.runs_from_one_place_max,
+                limit="models_of_one_message_max",
+                bound=limits.models_of_one_message_max,
                 got=len(models),
             )
         if models:

@@ -12,7 +12,7 @@ import apsw
 from forkwood.domain import limits
 from forkwood.domain.errors import StoreUnusable
 from forkwood.store.failures import os_failure, phrased
-from forkwood.store.first_start import sync_directory
+from forkwood.whole_file import sync_directory
 
 PAGES_AT_ONCE = 1_024
 

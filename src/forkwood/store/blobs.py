@@ -34,9 +34,3 @@ def get(tx: Tx, digest: str) -> bytes:
             f"there are no bytes under {digest}", hint="`forkwood doctor` tells what else is missing", blob=digest
         )
     return content
-
-
-def size(tx: Tx, digest: str) -> int | None:
-    """How many bytes stand under DIGEST; None where there are none."""
-    found: int | None = tx.value("SELECT size FROM blob WHERE hash = ?", (digest,))
-    return found

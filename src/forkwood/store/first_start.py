@@ -15,6 +15,7 @@ from pathlib import Path
 import apsw
 
 from forkwood.store import migrations
+from forkwood.whole_file import sync_directory
 
 _PREFIX = ".forkwood.new-"
 _PLACES_OF_THE_JOURNAL_MODE = (18, 19)
@@ -66,15 +67,6 @@ def clear_left_overs(path: Path) -> None:
                 left.unlink(missing_ok=True)
             else:
                 _remove_unless_locked(left)
-
-
-def sync_directory(directory: Path) -> None:
-    """Make the names in DIRECTORY survive a power cut."""
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _begin(path: Path) -> tuple[Path, int] | None:

@@ -25,14 +25,6 @@ def node(tx: Tx, name: str) -> int:
     return _one(_nodes(tx, name), "node", name, "forkwood tree lists the nodes of a conversation")
 
 
-def node_ids(tx: Tx, name: str) -> list[int]:
-    """Every node that the name fits, by seq. Raises NotFound where there is none."""
-    found = _nodes(tx, name)
-    if not found:
-        _one(found, "node", name, "forkwood tree lists the nodes of a conversation")
-    return [seq for seq, _ in found]
-
-
 def _nodes(tx: Tx, name: str) -> list[tuple[int, Id]]:
     digits = name.removeprefix("#")
     if digits == name:

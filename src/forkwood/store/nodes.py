@@ -115,12 +115,6 @@ def leaf_below(tx: Tx, spot: Spot) -> Spot:
     return Spot(spot.node) if newest is None else Spot(newest)
 
 
-def newest_leaf(tx: Tx, conversation: int) -> Spot | None:
-    """The leaf with the highest seq: the newest node, which nothing can hang at yet. None where there is no node."""
-    newest = tx.value("SELECT max(seq) FROM node WHERE conversation = ?", (conversation,))
-    return None if newest is None else Spot(newest)
-
-
 def count_leaves(tx: Tx, conversation: int) -> int:
     """How many branches a conversation has."""
     return cast("int", tx.value(f"SELECT count(*){_LEAVES}", (conversation,)))

@@ -13,6 +13,7 @@ from forkwood.store.db import Store, settle
 from forkwood.store.failures import REPAIR, failure, os_failure, phrased, read_only
 from forkwood.store.filesystem import refuse_network
 from forkwood.store.migrations import APPLICATION_ID, OLDEST_VERSION, SCHEMA_VERSION, shipped
+from forkwood.whole_file import sync_directory
 
 STORE_NAME = "forkwood.db"
 _STATEMENTS_KEPT = 256
@@ -105,7 +106,7 @@ def _make_home(home: Path) -> None:
                 "set FORKWOOD_HOME to a directory",
             ) from None
     else:
-        first_start.sync_directory(home.parent)
+        sync_directory(home.parent)
 
 
 def _followed(path: Path) -> Path:

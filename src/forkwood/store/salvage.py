@@ -25,6 +25,7 @@ from forkwood.store.migrations import run_script
 from forkwood.store.pages import Pages
 from forkwood.store.rejoin import rejoin
 from forkwood.store.rescue import Found, move_rows
+from forkwood.whole_file import sync_directory
 
 _OURS = frozenset({"conversation", "node", "event"})
 _BEGUN = ".forkwood.salvage"
@@ -159,5 +160,5 @@ def _exchange(path: Path, begun: Path, when: str) -> Path:
         wal.rename(f"{old}-wal")
     Path(f"{path}-shm").unlink(missing_ok=True)
     begun.replace(path)
-    first_start.sync_directory(path.parent)
+    sync_directory(path.parent)
     return old

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from forkwood.models import whole_file
+from forkwood import whole_file
 
 
 def test_a_file_is_made_with_its_folders_and_its_mode(tmp_path: Path) -> None:

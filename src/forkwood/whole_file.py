@@ -25,15 +25,14 @@ def put(path: Path, chunks: Iterable[bytes], *, mode: int) -> None:
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
-    _sync_folder(path.parent)
+    with contextlib.suppress(OSError):  # only POSIX systems open folders, and some of their disks do not sync them
+        sync_directory(path.parent)
 
 
-def _sync_folder(folder: Path) -> None:
-    with contextlib.suppress(
-        OSError
-    ):  # no system but POSIX ones opens folders, and some of their disks do not sync them
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+def sync_directory(directory: Path) -> None:
+    """Make the names in DIRECTORY survive a power cut. Raises OSError."""
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
