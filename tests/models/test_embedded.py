@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from pathlib import Path
@@ -14,12 +15,12 @@ import pytest
 from forkwood.domain import limits
 from forkwood.domain.errors import ProviderFailed
 from forkwood.domain.message import Text
-from forkwood.domain.model import Delta, Reply, Try
+from forkwood.domain.model import REPEATABLE, Delta, Reply, Try
 from forkwood.domain.prompt import Prompt, PromptMessage, ToolSpec
 from forkwood.domain.settings import Parameters, Timeouts
 from forkwood.models import embedded, embedded_server
 from forkwood.models.embedded import EmbeddedModel
-from forkwood.models.embedded_server import EmbeddedServer
+from forkwood.models.embedded_server import EmbeddedServer, Serving
 
 FIRST = Try(turn=0, number=1)
 
@@ -127,14 +128,46 @@ async def test_calls_wait_for_each_other(model: EmbeddedModel) -> None:
 async def test_a_child_that_dies_in_mid_stream_leaves_a_partial_reply(
     model: EmbeddedModel, server: EmbeddedServer
 ) -> None:
+    await server.serving()
+    child = server.pid
+    assert child is not None
     items: list[Delta | Reply] = []
     async for item in model.stream(model.encode(prompt("Tell me a long story."), {}), FIRST):
         if not items:
-            os.kill(server.pid or 0, signal.SIGKILL)
+            os.kill(child, signal.SIGKILL)
         items.append(item)
     assert isinstance(items[-1], Reply)
     assert items[-1].partial == "cut"
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)  # it is not merely dying: the next call cannot be sent to it
     assert (await ask(model, prompt("Hi", max_output=3)))[1].parts
+
+
+async def test_a_child_that_takes_no_connection_is_replaced_by_the_next_try(
+    model: EmbeddedModel, server: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    serving = await server.serving()
+    child = server.pid
+
+    async def dying() -> Serving:
+        """Where nobody listens any more, though the process does not count as dead yet."""
+        return Serving(url=f"http://127.0.0.1:{free_port()}/v1", key=serving.key)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(server, "serving", dying)
+        with pytest.raises(ProviderFailed) as failed:
+            await ask(model, prompt("Hi"))
+    assert failed.value.reason in REPEATABLE
+    assert server.pid is None
+    assert (await ask(model, prompt("Hi", max_output=3)))[1].parts
+    assert server.pid not in {None, child}
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
 
 
 async def test_a_prompt_over_its_context_is_told_with_both_numbers(

@@ -24,6 +24,8 @@ BINDING = Binding(provider=PROVIDER, dialect="chat", origin=f"{PROVIDER}:", mode
 QUIRKS = Quirks(effort_field=None, think_tags="none")
 LOST = frozenset({"transport", "timeout", "unreachable"})
 """Failures after which the child is not asked again."""
+BROKEN_OFF = frozenset({"cut", "stalled"})
+"""Ends of a reply after which it is not asked again either."""
 
 
 class EmbeddedModel:
@@ -53,8 +55,9 @@ class EmbeddedModel:
     async def stream(self, request: bytes, attempt: Try) -> AsyncIterator[Delta | Reply]:
         """Send REQUEST; the deltas as they come, then one Reply.
 
-        Raises ProviderFailed only before the first delta. Closed or cancelled before that, the child is killed: it is
-        reading the prompt then and would listen to nobody until the end of it.
+        Raises ProviderFailed only before the first delta. Cancelled before that, the child is killed: it is reading the
+        prompt then and would listen to nobody until the end of it. One that breaks off is killed too, and its end
+        awaited: a dying process closes its sockets before it counts as dead, and the next call would be sent to it.
         """
         async with self._server.turns():
             begun = False
@@ -63,6 +66,8 @@ class EmbeddedModel:
                 async with aclosing(model.stream(request, attempt)) as items:  # type: ignore[type-var]  # a generator
                     async for item in items:
                         begun = True
+                        if isinstance(item, Reply) and item.partial in BROKEN_OFF:
+                            self._server.kill()
                         yield item
             except asyncio.CancelledError:
                 if not begun:
@@ -71,7 +76,7 @@ class EmbeddedModel:
             except ProviderFailed as failed:
                 if failed.reason in LOST:
                     self._server.kill()
-                raise
+                raise _ended() if failed.reason == "unreachable" else failed from None
 
     def next_key(self) -> bool:
         """The child has one key of its own."""
@@ -88,3 +93,10 @@ class EmbeddedModel:
             timeouts=self._timeouts,
             resolve=lambda _: serving.key,
         )
+
+
+def _ended() -> ProviderFailed:
+    """The child took no connection though it had served: it has died, and the next try starts another."""
+    return ProviderFailed(
+        "unavailable", "The process of the embedded model has ended", hint="send it again", provider=PROVIDER
+    )
