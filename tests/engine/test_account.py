@@ -16,7 +16,7 @@ from forkwood.domain.response import Why
 from forkwood.domain.run_event import Recipe
 from forkwood.domain.tree import Spot
 from forkwood.engine import account
-from forkwood.store import log, marks, names
+from forkwood.store import log, manifests, marks, names
 from tests.engine.stage import NOW, WHO, FakeModel, Stage, calling, reply, text
 from tests.engine.test_recover import dies_in_mid_reply
 
@@ -89,13 +89,23 @@ async def test_what_cannot_be_proved_says_why(tmp_path: Path) -> None:
     recipe = recipe_of(stage, 3)
     with stage.store.read() as tx:
         assert account.verdict(tx, replace(recipe, form=99))[:2] == (None, "form unknown")
-        assert account.verdict(tx, replace(recipe, manifest="0" * 64))[0] is False
+        assert account.verdict(tx, replace(recipe, manifest="0" * 64))[:2] == (None, "manifest missing")
     with stage.store.write() as tx:
         tx.run("INSERT INTO purging VALUES (1)")
         tx.run("UPDATE node SET parts = '[]', purged = 1 WHERE role = 'user'")
         tx.run("DELETE FROM purging")
     assert (why(stage, 3).verified, why(stage, 3).reason) == (None, "purged")
     assert {one.reason for one in why(stage, 3).left_out} == {"purged"}
+
+
+async def test_a_reply_whose_manifest_was_purged_is_neither_proved_nor_called_altered(tmp_path: Path) -> None:
+    stage = await talked(tmp_path, 2)
+    with stage.store.write() as tx:
+        tx.run("INSERT INTO purging VALUES (1)")
+        manifests.forget(tx, [recipe_of(stage, 3).manifest])
+        tx.run("DELETE FROM purging")
+    found = why(stage, 3)
+    assert (found.verified, found.reason, found.manifest) == (None, "purged", None)
 
 
 def recipe_of(stage: Stage, number: int) -> Recipe:
@@ -129,7 +139,7 @@ async def test_an_interrupted_reply_has_the_account_of_its_first_call(tmp_path: 
     run = dies_in_mid_reply(stage, text("Hel"))
     await stage.drive(run)
     found = why(stage, 1)
-    assert (found.turn, found.usage, found.verified) == (1, None, False), "its recipe was made up by the test"
+    assert (found.turn, found.usage, found.verified) == (1, None, None), "its recipe was made up by the test"
     assert why(stage, 2).verified is True
 
 

@@ -54,3 +54,16 @@ def test_one_that_is_gone_is_named(store: Store) -> None:
         assert manifests.body(tx, "0" * 64) is None
         with pytest.raises(Conflict):
             manifests.get(tx, "0" * 64)
+
+
+def test_a_purge_leaves_a_husk_that_is_told_from_one_that_is_missing(store: Store) -> None:
+    with store.write() as tx:
+        digest = manifests.put(tx, manifest())
+        assert not manifests.is_husk(tx, digest)
+        tx.run("INSERT INTO purging VALUES (1)")
+        manifests.forget(tx, [digest])
+        tx.run("DELETE FROM purging")
+        assert (manifests.is_husk(tx, digest), manifests.body(tx, digest)) == (True, None)
+        assert not manifests.is_husk(tx, "0" * 64)
+        with pytest.raises(Conflict, match="gone"):
+            manifests.get(tx, digest)

@@ -19,7 +19,7 @@ from forkwood.domain.response import LeftOut, Why
 from forkwood.domain.run_event import Recipe, ReplyKept
 from forkwood.domain.tree import ROOT, Node, Spot, parse_place
 from forkwood.engine.prepare import digest_of, rebuilt
-from forkwood.store import blobs, log, manifests, marks, names, nodes, places, walk
+from forkwood.store import blobs, log, manifests, marks, names, nodes, places, summaries, walk
 from forkwood.store.db import Tx
 
 
@@ -99,17 +99,28 @@ def verdict(tx: Tx, recipe: Recipe) -> tuple[bool | None, str | None, Prompt | N
     """Whether the prompt can be proved; the reason where not (with the first differing entry); the prompt, rebuilt."""
     if recipe.form not in joins.FORMS:
         return None, "form unknown", None
-    if any(entry.purged for entry in walk.light_entries(tx, _spot(tx, recipe))):
-        return None, "purged", None
+    gone = _gone(tx, recipe)
+    if gone is not None:
+        return None, gone, None
     try:
         prompt = rebuild(tx, recipe)
-    except NotFound as gone:
-        return None, f"purged: {gone.message}", None
+    except NotFound as lost:
+        return None, f"lost: {lost.message}", None
     except Conflict as altered:
         return False, altered.message, None
     if wire.digest(prompt) == recipe.prompt_digest:
         return True, None, prompt
     return False, _difference(tx, recipe), prompt
+
+
+def _gone(tx: Tx, recipe: Recipe) -> str | None:
+    """Why nothing can be said of the prompt: what it was made of was purged, or is not in the store."""
+    if recipe.summary is not None and not summaries.is_kept(tx, recipe.summary):
+        return "purged"
+    path = walk.light_entries(tx, _spot(tx, recipe))
+    if any(entry.purged for entry in path) or manifests.is_husk(tx, recipe.manifest):
+        return "purged"
+    return "manifest missing" if manifests.body(tx, recipe.manifest) is None else None
 
 
 def _turn(events: list[Event], row: Node) -> Turn | None:

@@ -14,6 +14,7 @@ from forkwood.domain.ids import Id
 from forkwood.domain.message import Attachment, Part, ToolResult
 from forkwood.store import runs, search
 from forkwood.store.db import Store, Tx
+from forkwood.store.manifests import HUSK
 from forkwood.store.problem import Problem
 
 _USED = """SELECT conversation AS seq, count(*) AS turns, total(payload ->> '$.usage.input') AS input,
@@ -165,8 +166,11 @@ def mend_runs(tx: Tx) -> None:
 
 
 def manifests(tx: Tx) -> Iterator[Problem]:
-    """Every manifest is the one its digest names."""
+    """Every manifest is the one its digest names, or a husk that a purge left."""
+    purged = tx.value("SELECT 1 FROM event WHERE kind = 'purge.done'") is not None
     for digest, body in tx.each("SELECT digest, body FROM manifest ORDER BY digest"):
+        if body == HUSK and purged:
+            continue
         if sha256(body.encode()).hexdigest() != digest:
             yield Problem(kind="manifest", message=f"manifest {digest[:12]}… is not what its digest names")
 

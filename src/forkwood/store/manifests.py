@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from hashlib import sha256
 from typing import Any
 
@@ -9,6 +10,9 @@ from forkwood import wire
 from forkwood.domain.errors import Conflict
 from forkwood.domain.manifest import RETRY, Manifest, checked, checked_size, verified
 from forkwood.store.db import Tx
+
+HUSK = "null"
+"""What a purge leaves of a manifest: runs still name it, and nobody takes it for one that was lost."""
 
 
 def put(tx: Tx, manifest: Manifest) -> str:
@@ -21,9 +25,19 @@ def put(tx: Tx, manifest: Manifest) -> str:
 
 
 def body(tx: Tx, digest: str) -> bytes | None:
-    """The canonical JSON of a manifest as it stands in the store; None where there is none of that digest."""
+    """The canonical JSON of a manifest as it stands in the store; None where there is none of that digest, or a husk."""
     found: str | None = tx.value("SELECT body FROM manifest WHERE digest = ?", (digest,))
-    return None if found is None else found.encode()
+    return None if found is None or found == HUSK else found.encode()
+
+
+def is_husk(tx: Tx, digest: str) -> bool:
+    """Whether a purge took what the manifest said."""
+    return bool(tx.value("SELECT body = ? FROM manifest WHERE digest = ?", (HUSK, digest)))
+
+
+def forget(tx: Tx, digests: Iterable[str]) -> None:
+    """Leave husks of these manifests: only a purge may."""
+    tx.connection.executemany("UPDATE manifest SET body = ? WHERE digest = ?", ((HUSK, digest) for digest in digests))
 
 
 def get(tx: Tx, digest: str) -> Manifest:

@@ -39,6 +39,11 @@ def get(tx: Tx, id: Id) -> Summary:
     return _summary(row)
 
 
+def is_kept(tx: Tx, id: Id) -> bool:
+    """Whether the summary of that id is there still."""
+    return tx.value("SELECT 1 FROM summary WHERE id = ?", (bytes.fromhex(id),)) is not None
+
+
 def forget(tx: Tx, ids: Collection[Id]) -> None:
     """Remove every summary that stands for one of the messages IDS: a purge takes their words."""
     tx.run(
