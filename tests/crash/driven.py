@@ -35,7 +35,7 @@ def engine_for(store: Store, home: Path, script: Path) -> Engine:
             new_id=lambda: make_id(now_ms(), os.urandom(10)),
             open_model=lambda _: ScriptedModel.open(str(script)),
             drivers=home / "drivers",
-            settings=Settings(home=str(home)),
+            settings=lambda: Settings(home=str(home)),
         )
     )
 

@@ -138,7 +138,7 @@ class Stage:
                 new_id=self.new_id,
                 open_model=self.open_model,
                 drivers=self.folder / "drivers",
-                settings=Settings(home=str(self.folder)),
+                settings=lambda: Settings(home=str(self.folder)),
                 tools=self.tools,
                 chance=lambda: 0.0,
             )

@@ -78,7 +78,7 @@ async def test_the_programs_system_prompt_holds_where_the_conversation_has_none(
     supplies = stage.engine._supplies
     stage.engine._supplies = type(supplies)(
         **{name: getattr(supplies, name) for name in supplies.__slots__}
-        | {"settings": replace(supplies.settings, system="From the settings.")}
+        | {"settings": lambda: replace(supplies.settings(), system="From the settings.")}
     )
     await stage.answer()
     with stage.store.write() as tx:

@@ -102,13 +102,21 @@ class Engine:
     def cancel(self, run: Id, who: Who) -> Run:
         """End a run: its driver stops at once and keeps what came; where nobody drives it, it ends here and now."""
         with self._supplies.store.write() as tx:
-            runs.ask_to_cancel(tx, run, who=who, now_ms=self._supplies.clock())
-            if run not in self._tasks and (held := self._taken(tx, run)) is not None:
-                holding.release(tx, advance(tx, self._supplies, held))
-        if run in self._grips:
-            self._grips[run].poke.now()
+            self.end(tx, run, who)
+        self.poke(run)
         with self._supplies.store.read() as tx:
             return runs.row(tx, run)
+
+    def end(self, tx: Tx, run: Id, who: Who) -> None:
+        """What `cancel` commits, as part of a transaction; `poke` the run when that is done."""
+        runs.ask_to_cancel(tx, run, who=who, now_ms=self._supplies.clock())
+        if run not in self._tasks and (held := self._taken(tx, run)) is not None:
+            holding.release(tx, advance(tx, self._supplies, held))
+
+    def poke(self, run: Id) -> None:
+        """Let the driver of RUN look at once, where that is this engine: another sees it within `limits.draft_ms`."""
+        if run in self._grips:
+            self._grips[run].poke.now()
 
     def is_driven(self, run: Id, driver: str | None) -> bool:
         """Whether a living driver has the run whose row names DRIVER, here or in another process."""

@@ -125,7 +125,7 @@ def _manifest(tx: Tx, supplies: Supplies, held: Held, model: Model) -> Manifest:
 
 
 def _new(conversation: Conversation, supplies: Supplies, held: Held, model: Model) -> Manifest:
-    system = supplies.settings.system if conversation.system is None else conversation.system
+    system = supplies.settings().system if conversation.system is None else conversation.system
     manifest = Manifest(
         model=held.model,
         binding=model.binding,

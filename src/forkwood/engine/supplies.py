@@ -19,14 +19,15 @@ from forkwood.store.db import Store
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Supplies:
-    """OPEN_MODEL gives the model of a name (or something to be awaited for it); CLOCK is in Unix milliseconds."""
+    """OPEN_MODEL gives the model of a name (or something to be awaited for it); CLOCK is in Unix milliseconds;
+    SETTINGS gives those that hold now."""
 
     store: Store
     clock: Callable[[], int]
     new_id: Callable[[], Id]
     open_model: Callable[[str], Model | Awaitable[Model]]
     drivers: Path
-    settings: Settings
+    settings: Callable[[], Settings]
     tools: Mapping[str, Tool] = field(default_factory=dict)
     chance: Callable[[], float] = random.random
 

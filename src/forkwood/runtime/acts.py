@@ -97,6 +97,24 @@ class Acting(Verbs):
             receipts.give(tx, client, key, verb, fingerprint, wire.encode(response), self.house.clock())
             return response
 
+    def _once_ready(
+        self,
+        verb: str,
+        arguments: dict[str, Any],
+        shape: type[T],
+        prepare: Callable[[], Callable[[Tx], T]],
+        *,
+        key: str | None,
+    ) -> T:
+        """As `_once`, for a verb that asks the disk or the network first: PREPARE does, and gives what is to be done.
+
+        It is not called where the key was used: what it would look for may be gone by then.
+        """
+        given = self._receipt(key)
+        if given is not None:
+            return wire.decode(given_response(given, given.key, wire.digest([verb, arguments])), shape)
+        return self._once(verb, arguments, shape, prepare(), key=key)
+
     def _act(
         self,
         verb: str,
@@ -113,6 +131,36 @@ class Acting(Verbs):
             return do(OpenAct(tx, self.house, naming.conversation(tx, conversation)))
 
         return self._once(verb, {"conversation": conversation, **arguments}, shape, begin, key=key)
+
+    def _act_ready(
+        self,
+        verb: str,
+        arguments: dict[str, Any],
+        shape: type[T],
+        prepare: Callable[[int], Callable[[OpenAct], T]],
+        *,
+        conversation: str | None,
+        key: str | None,
+    ) -> T:
+        """As `_act`, for an act that asks the disk or the network first: see `_once_ready`.
+
+        PREPARE is told the conversation, which is looked up once: the act is done in that one.
+        """
+
+        def ready() -> Callable[[Tx], T]:
+            with self.house.store.read() as tx:
+                here = naming.conversation(tx, conversation)
+            do = prepare(here)
+            return lambda tx: do(OpenAct(tx, self.house, here))
+
+        return self._once_ready(verb, {"conversation": conversation, **arguments}, shape, ready, key=key)
+
+    def _receipt(self, key: str | None) -> receipts.Receipt | None:
+        """What was done under KEY, if anything was. Raises Misused or LimitExceeded for what can be no key."""
+        if key is None:
+            return None
+        with self.house.store.read() as tx:
+            return receipts.find(tx, self.house.settings.client, checked_key(key))
 
 
 def checked_key(key: str) -> str:

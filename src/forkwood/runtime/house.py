@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from forkwood.domain.act import Who
 from forkwood.domain.ids import Id, make_id
@@ -19,10 +19,26 @@ if TYPE_CHECKING:
     from forkwood.engine.drive import Engine
     from forkwood.models.registry import Chosen
 
+T = TypeVar("T")
+
 
 def wall_clock() -> int:
     """Now, in Unix milliseconds."""
     return time.time_ns() // 1_000_000
+
+
+def ended(work: Coroutine[Any, Any, T]) -> T:
+    """The result of WORK, waited for: also where a loop runs already, on a thread of its own then."""
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(max_workers=1) as aside:
+        return aside.submit(asyncio.run, work).result()
 
 
 class House:
@@ -39,7 +55,7 @@ class House:
         chance: Callable[[int], bytes] = os.urandom,
     ) -> None:
         self.store = store
-        self.settings = settings
+        self._settings = settings
         self.environ = environ
         self.who = Who(by="user", via=via)
         self.clock = clock
@@ -51,6 +67,18 @@ class House:
     def new_id(self) -> Id:
         """A fresh name for something made now."""
         return make_id(self.clock(), self.chance(10))
+
+    @property
+    def settings(self) -> Settings:
+        """What is set outside the store, as of now."""
+        return self._settings
+
+    @settings.setter
+    def settings(self, now: Settings) -> None:
+        """Another choice may follow from other settings: what was chosen and opened under the old ones is forgotten."""
+        self._settings = now
+        self._chosen = None
+        self._models = {}
 
     @property
     def begun_engine(self) -> Engine | None:
@@ -71,7 +99,7 @@ class House:
                     new_id=self.new_id,
                     open_model=self.open_model,
                     drivers=Path(self.settings.home) / "drivers",
-                    settings=self.settings,
+                    settings=lambda: self.settings,
                 )
             )
         return self._engine
@@ -86,23 +114,19 @@ class House:
 
     def known_model(self, name: str) -> str:
         """NAME as it is kept (a script's path absolute). Raises Misused, and NotFound for a provider nobody knows."""
-        import asyncio
-
         from forkwood.models import names, registry
 
         settled = names.settled(name, str(Path.cwd()))
         if not registry.is_known(settled, self.settings):
-            raise asyncio.run(registry.nobody_knows(name, self.settings, self.environ))
+            raise ended(registry.nobody_knows(name, self.settings, self.environ))
         return settled
 
     def default_model(self) -> Chosen:
         """The model that answers where nobody chose one, and why it does. Looked for once. Raises ProviderFailed."""
         if self._chosen is None:
-            import asyncio
-
             from forkwood.models import registry
 
-            self._chosen = asyncio.run(registry.default_model(self.settings, self.environ))
+            self._chosen = ended(registry.default_model(self.settings, self.environ))
         return self._chosen
 
     def close(self) -> None:

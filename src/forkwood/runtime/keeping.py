@@ -1,7 +1,8 @@
-"""Verbs that keep conversations: new, ls, use, set, trash, runs and profiles as they stand."""
+"""Verbs that keep conversations: new, ls, use, set, trash, and profiles as they stand."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from msgspec.structs import replace
@@ -32,23 +33,26 @@ class Keeping(Acting):
         key: str | None = None,
     ) -> Conversation:
         """A new conversation, made current. What is given here counts before what the profile says."""
-        settings = begun_with(self.house.settings.system, self._profile(profile), profile, model, system)
-        named = None if title is None else choices.parse("title", title)
-        if settings.model:
-            settings = replace(settings, model=self.house.known_model(settings.model))
 
-        def do(tx: Tx) -> Conversation:
-            new_id, now_ms = self.house.new_id(), self.house.clock()
-            titled_by: TitledBy = "rule" if named is None else "user"
-            seq = conversations.create(tx, new_id, now_ms, title=named or "", titled_by=titled_by, settings=settings)
-            conversations.make_current(tx, seq)
-            act = OpenAct(tx, self.house, seq)
-            act.effects.append(TrashChanged(conversation=new_id, hidden=False))
-            act.record(ConversationCreated, settings=conversations.settings(tx, seq))
-            return conversations.row(tx, seq)
+        def prepare() -> Callable[[Tx], Conversation]:
+            settings = begun_with(self.house.settings.system, self._profile(profile), profile, model, system)
+            named = None if title is None else choices.parse("title", title)
+            if settings.model:
+                settings = replace(settings, model=self.house.known_model(settings.model))
+            return lambda tx: self._made(tx, named, settings)
 
         arguments = {"title": title, "model": model, "system": system, "profile": profile}
-        return self._once("new", arguments, Conversation, do, key=key)
+        return self._once_ready("new", arguments, Conversation, prepare, key=key)
+
+    def _made(self, tx: Tx, title: str | None, settings: ConversationSettings) -> Conversation:
+        new_id, now_ms = self.house.new_id(), self.house.clock()
+        titled_by: TitledBy = "rule" if title is None else "user"
+        seq = conversations.create(tx, new_id, now_ms, title=title or "", titled_by=titled_by, settings=settings)
+        conversations.make_current(tx, seq)
+        act = OpenAct(tx, self.house, seq)
+        act.effects.append(TrashChanged(conversation=new_id, hidden=False))
+        act.record(ConversationCreated, settings=conversations.settings(tx, seq))
+        return conversations.row(tx, seq)
 
     def listed(self, *, archived: bool = False) -> list[Conversation]:
         """Conversations that are not in the trash, newest first; the archived ones where ARCHIVED."""
@@ -76,32 +80,14 @@ class Keeping(Acting):
     ) -> SettingChange:
         """Change a setting of a conversation, for every head alike. The value before stays readable in the log."""
 
-        def do(act: OpenAct) -> SettingChange:
-            column, new = self._parsed(act, setting, value)
-            before = act.write_setting(column, new)
-            if act.effects:
-                act.record(SettingSet)
-            row = conversations.row(act.tx, act.conversation)
-            return SettingChange(conversation=row, key=setting, before=before, affects=_reach(act, setting, row.id))
+        def prepare(here: int) -> Callable[[OpenAct], SettingChange]:  # noqa: ARG001 - the same model everywhere
+            model = choices.parse("model", value) if setting == "model" else None
+            known = model and self.house.known_model(model)
+            return lambda act: _changed(act, setting, value, known)
 
-        return self._act(
-            "set", {"setting": setting, "value": value}, SettingChange, do, conversation=conversation, key=key
+        return self._act_ready(
+            "set", {"setting": setting, "value": value}, SettingChange, prepare, conversation=conversation, key=key
         )
-
-    def _parsed(self, act: OpenAct, setting: str, value: str) -> tuple[str, Any]:
-        row = conversations.row(act.tx, act.conversation)
-        new = choices.parse(setting, value, row.tools_off)
-        match setting:
-            case "model" if new:
-                return setting, self.house.known_model(new)
-            case "title":
-                return "title", new or ""
-            case "tools":
-                return "tools_off", new
-            case parameter if parameter in choices.PARAMETERS:
-                return "params", replace(row.params, **{parameter: new})
-            case _:
-                return setting, new
 
     def trash(self, *, conversation: str | None = None) -> Trash:
         """What is hidden: conversations in the trash, and messages (None: of all conversations)."""
@@ -138,6 +124,32 @@ def begun_with(
         params=profile.params,
         profile=name,
     )
+
+
+def _changed(act: OpenAct, setting: str, value: str, model: str | None) -> SettingChange:
+    column, new = _parsed(act, setting, value, model)
+    before = act.write_setting(column, new)
+    if act.effects:
+        act.record(SettingSet)
+    row = conversations.row(act.tx, act.conversation)
+    return SettingChange(conversation=row, key=setting, before=before, affects=_reach(act, setting, row.id))
+
+
+def _parsed(act: OpenAct, setting: str, value: str, model: str | None) -> tuple[str, Any]:
+    """The column a setting stands in, and its new value; MODEL is that value where the setting is the model."""
+    row = conversations.row(act.tx, act.conversation)
+    new = choices.parse(setting, value, row.tools_off)
+    match setting:
+        case "model":
+            return setting, model
+        case "title":
+            return "title", new or ""
+        case "tools":
+            return "tools_off", new
+        case parameter if parameter in choices.PARAMETERS:
+            return "params", replace(row.params, **{parameter: new})
+        case _:
+            return setting, new
 
 
 def _reach(act: OpenAct, setting: str, conversation: str) -> Affects | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
-from forkwood import wire
 from forkwood.domain.act import RunResumed
 from forkwood.domain.errors import Conflict
 from forkwood.domain.ids import Id, ending
@@ -13,9 +12,9 @@ from forkwood.domain.response import Started
 from forkwood.domain.run import ACTIVE, Run
 from forkwood.domain.watch import Seen
 from forkwood.runtime import driven, naming, titling
-from forkwood.runtime.acts import Acting, OpenAct, given_response
+from forkwood.runtime.acts import Acting, OpenAct
 from forkwood.runtime.talking import open_runs, out_of_trash, response
-from forkwood.store import names, nodes, receipts, runs, walk
+from forkwood.store import names, nodes, runs, walk
 from forkwood.store.db import Tx
 
 
@@ -40,7 +39,7 @@ class Running(Acting):
         already: the command that carries it is answered from its receipt, and what it began is its own to drive.
         Raises NotFound where there is no such conversation.
         """
-        for run in () if key is not None and self._is_used(key) else self.left(conversation):
+        for run in () if self._receipt(key) else self.left(conversation):
             async with aclosing(self.drive([run])) as items:
                 async for seen in items:
                     yield seen
@@ -50,19 +49,13 @@ class Running(Acting):
         with self.house.store.read() as tx:
             return driven.left(tx, self.house, naming.conversation(tx, conversation))
 
-    def _is_used(self, key: str) -> bool:
-        with self.house.store.read() as tx:
-            return receipts.find(tx, self.house.settings.client, key) is not None
-
     def resume(self, run: str, *, key: str | None = None) -> Started:
         """Go on with a run: one that nobody drives is to be driven (`drive` does it); one that failed, was cancelled or
         whose last reply is partial gets a new run at its tip. Raises Conflict where there is nothing to go on with."""
-        again = self._again(run)
 
         def do(tx: Tx) -> Started:
             old = runs.row(tx, names.run(tx, run))
-            seq = runs.details(tx, old.id).conversation
-            act = OpenAct(tx, self.house, seq)
+            act = OpenAct(tx, self.house, runs.details(tx, old.id).conversation)
             tip = runs.tip(tx, old.id)
             last = walk.last(tx, tip)
             if old.status in ACTIVE:
@@ -74,27 +67,24 @@ class Running(Acting):
                     run=old.id,
                 )
             out_of_trash(act)
-            started = open_runs(act, tip, [again or old.model])
+            started = open_runs(act, tip, [old.model])
             act.record(RunResumed, node=last or None, resumes=old.id, runs=started)
             return response(act, last, started)
 
         return self._once("resume", {"run": run}, Started, do, key=key)
 
-    def _again(self, run: str) -> str:
-        """The model of a run, known still. Raises NotFound."""
-        with self.house.store.read() as tx:
-            return runs.row(tx, names.run(tx, run)).model
-
     def cancel(self, run: str, *, key: str | None = None) -> Run:
-        """End a run, whoever drives it: what came of its reply is kept. No-op where it is over."""
-        fingerprint, client = wire.digest(["cancel", {"run": run}]), self.house.settings.client
-        with self.house.store.read() as tx:
+        """End a run, whoever drives it: what came of its reply is kept. No-op where it is over.
+
+        The same again, by the same KEY, gives the run as it stands by then.
+        """
+
+        def do(tx: Tx) -> Id:
             name = names.run(tx, run)
-            given = None if key is None else receipts.find(tx, client, key)
-            if given is not None and key is not None:
-                return runs.row(tx, wire.decode(given_response(given, key, fingerprint), str))
-        ended = self.house.engine.cancel(name, self.house.who)
-        if key is not None:
-            with self.house.store.write() as tx:
-                receipts.give(tx, client, key, "cancel", fingerprint, wire.encode(name), self.house.clock())
-        return ended
+            self.house.engine.end(tx, name, self.house.who)
+            return name
+
+        name = self._once("cancel", {"run": run}, Id, do, key=key)
+        self.house.engine.poke(name)
+        with self.house.store.read() as tx:
+            return runs.row(tx, name)
