@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from forkwood.domain import limits
 from forkwood.domain.errors import ForkwoodError, Misused, NotFound, ProviderFailed
 from forkwood.domain.message import Text
 from forkwood.domain.model import Binding, Model, ModelListed, Price, Reply, Try
@@ -37,6 +38,13 @@ CHAT = fake.Answer(
     body=b'data: {"choices":[{"delta":{"content":"Hi."},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
     content_type="text/event-stream",
 )
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody here is silent, so that time is only ever short where the machine is busy."""
+    monkeypatch.setattr(limits, "discovery_seconds", 30.0)
+    monkeypatch.setattr(limits, "remote_listing_seconds", 30.0)
 
 
 @pytest.fixture

@@ -145,7 +145,7 @@ async def test_closing_the_stream_closes_the_socket_at_once(replay: Replay) -> N
     stream = cast("AsyncGenerator[Delta | Reply]", remote(replay).stream(b"{}", TRY))
     await anext(stream)
     await stream.aclose()
-    await asyncio.wait_for(replay.requests[0].gone.wait(), 5)
+    await asyncio.wait_for(replay.requests[0].gone.wait(), 60)
 
 
 @pytest.mark.parametrize("size", [1, 1_000])
