@@ -100,9 +100,10 @@ async def test_what_cannot_be_proved_says_why(tmp_path: Path) -> None:
 
 async def test_a_reply_whose_manifest_was_purged_is_neither_proved_nor_called_altered(tmp_path: Path) -> None:
     stage = await talked(tmp_path, 2)
+    sealed = recipe_of(stage, 3).manifest
     with stage.store.write() as tx:
         tx.run("INSERT INTO purging VALUES (1)")
-        manifests.forget(tx, [recipe_of(stage, 3).manifest])
+        manifests.forget(tx, [sealed])
         tx.run("DELETE FROM purging")
     found = why(stage, 3)
     assert (found.verified, found.reason, found.manifest) == (None, "purged", None)

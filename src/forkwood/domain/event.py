@@ -68,10 +68,11 @@ class ConversationUsed(Struct, frozen=True, kw_only=True):
 
 
 class ConversationTitled(Struct, frozen=True, kw_only=True):
-    """A title made by rule (the first line) or by the model."""
+    """A title made by the model, of the messages NODES: it goes when one of them is purged."""
 
     before: str
     after: str
+    nodes: tuple[Id, ...] = ()
 
 
 class Purged(Struct, frozen=True, kw_only=True):

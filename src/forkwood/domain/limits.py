@@ -13,6 +13,8 @@ path_entries_max = 100_000
 label_characters_max = 100
 model_characters_max = 400
 title_characters_max = 200
+rule_title_characters_max = 60
+"""A title that nobody gave: the first line, or the model's."""
 system_bytes_max = 256 * KIB
 purge_names_max = 1_000
 purge_wait_seconds = 30.0
@@ -101,6 +103,7 @@ backups_kept = 10
 problems_of_a_kind_max = 100
 """Doctor names as many problems of one kind, and counts the others."""
 
+assert rule_title_characters_max <= title_characters_max
 assert draft_bytes < message_bytes_max
 assert reply_bytes_max <= message_bytes_max <= 64 * MIB, "a 64 MiB paste is refused"
 assert tool_bytes_max < manifest_bytes_max

@@ -8,7 +8,7 @@ from pathlib import Path
 from forkwood.domain import limits
 from forkwood.domain.act import MessageEdited, MessageSent, ReplyRetried, RunStarted, SettingChanged
 from forkwood.domain.errors import Conflict, LimitExceeded, Misused, Refused
-from forkwood.domain.ids import Id
+from forkwood.domain.ids import Id, ending
 from forkwood.domain.message import Origin, Part, Role, Text, Thinking, calls_of
 from forkwood.domain.response import Started
 from forkwood.domain.text import first_line
@@ -17,8 +17,6 @@ from forkwood.runtime import attaching, naming
 from forkwood.runtime.acts import Acting, OpenAct
 from forkwood.runtime.shaping import carry
 from forkwood.store import append, conversations, grafts, nodes, purge, runs, walk
-
-TITLE_CHARACTERS = 60
 
 
 class Talking(Acting):
@@ -204,7 +202,7 @@ def add(act: OpenAct, spot: Spot, role: Role, parts: tuple[Part, ...], *, revise
 def titled(act: OpenAct, text: str) -> None:
     """The first line becomes the title where there is none yet."""
     if not conversations.row(act.tx, act.conversation).title:
-        title = first_line(text, TITLE_CHARACTERS)
+        title = first_line(text, limits.rule_title_characters_max)
         conversations.write_setting(act.tx, act.conversation, "title", title, titled_by="rule")
         act.effects.append(SettingChanged(key="title", before="", after=title))
 
@@ -212,7 +210,12 @@ def titled(act: OpenAct, text: str) -> None:
 def open_runs(act: OpenAct, spot: Spot, models: Sequence[str]) -> tuple[Id, ...]:
     """Move the head to SPOT and open a run there for each model; the first leads the head on."""
     if models and purge.closing(act.tx, act.conversation):
-        raise Refused("a purge of this conversation has begun: nothing may start in it", hint="forkwood new")
+        name = conversations.row(act.tx, act.conversation).id
+        raise Refused(
+            "a purge of this conversation has begun: nothing may start in it",
+            hint=f"forkwood purge {ending(name)} finishes it; forkwood new begins another conversation",
+            conversation=name,
+        )
     ids = tuple(act.new_id() for _ in models)
     act.move_head(spot, led_by=ids[0] if ids else None)
     for run, model in zip(ids, models, strict=True):

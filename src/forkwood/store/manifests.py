@@ -25,7 +25,7 @@ def put(tx: Tx, manifest: Manifest) -> str:
 
 
 def body(tx: Tx, digest: str) -> bytes | None:
-    """The canonical JSON of a manifest as it stands in the store; None where there is none of that digest, or a husk."""
+    """The canonical JSON of a manifest as it stands in the store; None where there is none, or a husk."""
     found: str | None = tx.value("SELECT body FROM manifest WHERE digest = ?", (digest,))
     return None if found is None or found == HUSK else found.encode()
 
