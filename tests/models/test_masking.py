@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forkwood.models.masking import MASK, echoable, masked, settled
+from forkwood.domain.masking import MASK, echoable, settled
+from forkwood.models.masking import masked
 
 KEY = "k3y/with+odd=chars-4711"
 SHAPED = (

@@ -12,7 +12,6 @@ from forkwood.domain.errors import ForkwoodError
 from forkwood.domain.ids import Id
 from forkwood.domain.message import Via
 from forkwood.domain.run import MOVING, Run, plan
-from forkwood.domain.run_event import RunStopped
 from forkwood.domain.step import CallModel, UseTool
 from forkwood.domain.watch import Result, Seen
 from forkwood.engine.advance import advance
@@ -21,7 +20,7 @@ from forkwood.engine.grip import Grip
 from forkwood.engine.live import Feed, Follower, Watcher, result
 from forkwood.engine.perform import call_model, use_tool
 from forkwood.engine.recover import take_over
-from forkwood.engine.supplies import Supplies, told
+from forkwood.engine.supplies import Supplies
 from forkwood.store import holding, log, runs
 from forkwood.store.db import Tx
 from forkwood.store.holding import Held, Lost
@@ -38,7 +37,7 @@ async def drive(grip: Grip) -> None:
                     try:
                         model = model or await grip.supplies.model(grip.held.model)
                     except ForkwoodError as error:
-                        grip.commit(RunStopped(error=told(error)))
+                        grip.stop(error)
                         continue
                     await call_model(grip, model, step)
                 case UseTool():

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from forkwood.domain import limits
+from forkwood.domain.errors import ForkwoodError
 from forkwood.domain.model import Delta
-from forkwood.domain.run_event import RunEvent
+from forkwood.domain.run_event import RunEvent, RunStopped
 from forkwood.engine.advance import advance
 from forkwood.engine.attend import Poke
 from forkwood.engine.live import Feed
-from forkwood.engine.supplies import Supplies
+from forkwood.engine.mask import Mask
+from forkwood.engine.supplies import Supplies, told
 from forkwood.store import drafts, holding
 from forkwood.store.db import Tx
 from forkwood.store.holding import Held
@@ -26,6 +28,7 @@ class Grip:
         self._unsaved = 0
         self._saved = 0
         self._scraps = 0
+        self.mask = Mask(supplies.secrets)
 
     def commit(self, *events: RunEvent) -> None:
         """Add EVENTS, and do at once what follows from them without model, tool or person. Raises Lost."""
@@ -35,6 +38,10 @@ class Grip:
                 held = holding.append(tx, held, event, now_ms=self.supplies.clock())
             self.settle(tx, held)
         self.feed.catch_up()
+
+    def stop(self, error: ForkwoodError) -> None:
+        """The run cannot go on: it ends failed, by ERROR. Raises Lost."""
+        self.commit(RunStopped(error=self.mask.facts(told(error))))
 
     def settle(self, tx: Tx, held: Held) -> None:
         """What follows from the events that HELD has seen."""
@@ -62,11 +69,22 @@ class Grip:
         """A reply is about to come in."""
         self.feed.flight = []
         self._unsaved = self._saved = self._scraps = 0
+        self.mask.begin()
 
     def hear(self, delta: Delta) -> None:
         """A scrap of the reply has come."""
+        for ready in self.mask.heard(delta):
+            self._tell(ready)
+
+    def hear_out(self) -> None:
+        """No further scrap comes: what was held back for what might follow is told."""
+        for held in self.mask.rest():
+            self._tell(held)
+
+    def _tell(self, delta: Delta) -> None:
         self.feed.delta(delta)
-        self._unsaved += len(delta.text)
+        text = delta.text
+        self._unsaved += len(text) if text.isascii() else len(text.encode())
         if self._unsaved >= limits.draft_bytes:
             self.save_draft()
 

@@ -8,9 +8,8 @@ from forkwood.domain.event import NoticeGiven
 from forkwood.domain.manifest import Manifest
 from forkwood.domain.message import Origin, Part, Text, calls_of
 from forkwood.domain.model import Reply, cost_of
-from forkwood.domain.run_event import ReplyKept, RunStopped
+from forkwood.domain.run_event import ReplyKept
 from forkwood.engine.grip import Grip
-from forkwood.engine.supplies import told
 from forkwood.store import append, conversations, drafts, holding, log
 from forkwood.store.db import Tx
 from forkwood.store.holding import Held
@@ -23,7 +22,7 @@ def keep_reply(grip: Grip, turn: int, reply: Reply, manifest: Manifest) -> None:
             held = holding.renew(tx, grip.held)
             grip.settle(tx, _kept(tx, grip, held, reply, turn=turn, manifest=manifest))
     except (LimitExceeded, Misused, Refused) as error:
-        grip.commit(RunStopped(error=told(error)))
+        grip.stop(error)
 
 
 def _kept(tx: Tx, grip: Grip, held: Held, reply: Reply, *, turn: int, manifest: Manifest) -> Held:

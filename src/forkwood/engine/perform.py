@@ -8,9 +8,9 @@ from contextlib import aclosing
 from typing import cast
 
 from forkwood.domain.errors import ForkwoodError, ProviderFailed
-from forkwood.domain.message import Text, ToolCall
+from forkwood.domain.message import PartialReason, Text, ToolCall
 from forkwood.domain.model import NEXT_KEY_STATUS, Delta, Model, Reply, Try, wait_before
-from forkwood.domain.run_event import CallSettled, CallStarted, RunSealed, RunStopped, TryFailed, TurnStarted
+from forkwood.domain.run_event import CallSettled, CallStarted, RunSealed, TryFailed, TurnStarted
 from forkwood.domain.step import CallModel, UseTool
 from forkwood.domain.tool import Tool, ToolOutcome
 from forkwood.engine.advance import calls_in_turn
@@ -18,7 +18,6 @@ from forkwood.engine.attend import attend
 from forkwood.engine.grip import Grip
 from forkwood.engine.keep import keep_reply
 from forkwood.engine.prepare import Prepared, prepare
-from forkwood.engine.supplies import told
 from forkwood.store import drafts, holding, manifests
 from forkwood.store.db import Tx
 
@@ -30,14 +29,14 @@ async def call_model(grip: Grip, model: Model, step: CallModel) -> None:
     try:
         ready = prepare(grip.supplies, grip.held, model, step)
     except ForkwoodError as error:
-        grip.commit(RunStopped(error=told(error)))
+        grip.stop(error)
         return
     if not _announced(grip, step, ready):
         return
     grip.begin_draft()
     reply = await attend(_tries(grip, model, ready, step.turn), grip.poke, grip.beat)
     if reply is None and grip.held.state.cancelling:
-        reply = Reply(parts=drafts.assembled(grip.feed.flight), partial="cancelled")
+        reply = _so_far(grip, "cancelled")
     if reply is None:
         return  # the last failed try is in the log, and what follows from it
     keep_reply(grip, step.turn, reply, ready.manifest)
@@ -69,7 +68,7 @@ async def _tries(grip: Grip, model: Model, ready: Prepared, turn: int) -> Reply 
             return await _listen(grip, model.stream(ready.request, attempt))
         except ProviderFailed as failure:
             if grip.feed.flight:
-                return Reply(parts=drafts.assembled(grip.feed.flight), partial="error", error=failure.message)
+                return _so_far(grip, "error", failure.message)
             failed = _judged(grip, model, failure, turn)
         grip.commit(failed)
         if failed.wait_ms is None:
@@ -84,9 +83,16 @@ async def _listen(grip: Grip, stream: AsyncIterator[Delta | Reply]) -> Reply:
     async with aclosing(cast("AsyncGenerator[Delta | Reply]", stream)) as coming:
         async for item in coming:
             if type(item) is Reply:
-                return item
+                grip.hear_out()
+                return grip.mask.reply(item)
             hear(cast("Delta", item))
-    return Reply(parts=drafts.assembled(grip.feed.flight), partial="cut", error="the stream ended without its end")
+    return _so_far(grip, "cut", "the stream ended without its end")
+
+
+def _so_far(grip: Grip, partial: PartialReason, error: str | None = None) -> Reply:
+    """What came of a reply that has no end of its own."""
+    grip.hear_out()
+    return grip.mask.reply(Reply(parts=drafts.assembled(grip.feed.flight), partial=partial, error=error))
 
 
 def _judged(grip: Grip, model: Model, failure: ProviderFailed, turn: int) -> TryFailed:
@@ -95,15 +101,14 @@ def _judged(grip: Grip, model: Model, failure: ProviderFailed, turn: int) -> Try
     refused = failure.facts.get("status") in NEXT_KEY_STATUS
     other_key = refused and model.keys_left > 0 and model.next_key()
     wait = 0.0 if other_key else wait_before(failure, state.waits + 1, grip.supplies.chance())
+    facts = {key: value for key, value in failure.facts.items() if key != "reason"}
     return TryFailed(
         turn=turn,
         number=state.tries + 1,
         reason=failure.reason,
-        message=failure.message,
         wait_ms=None if wait is None else round(wait * 1000),
         next_key=other_key,
-        hint=failure.hint,
-        facts={key: value for key, value in failure.facts.items() if key != "reason"},
+        **grip.mask.facts({"message": failure.message, "hint": failure.hint, "facts": facts}),
     )
 
 
@@ -114,10 +119,10 @@ async def use_tool(grip: Grip, step: UseTool) -> None:
             call = calls_in_turn(tx, grip.held)[step.call.call]
             tool = _as_sealed(tx, grip, call.name)
     except ForkwoodError as error:
-        grip.commit(RunStopped(error=told(error)))
+        grip.stop(error)
         return
     if tool is None:
-        grip.commit(_settled(step, ToolOutcome(outcome="error", parts=(Text(text=CHANGED),))))
+        grip.commit(_settled(grip, step, ToolOutcome(outcome="error", parts=(Text(text=CHANGED),))))
         return
     found = await tool.inspect(call) if step.inspect else None
     if found is None:
@@ -127,7 +132,7 @@ async def use_tool(grip: Grip, step: UseTool) -> None:
     if found is None:
         grip.commit()
     else:
-        grip.commit(_settled(step, found))
+        grip.commit(_settled(grip, step, found))
 
 
 def _as_sealed(tx: Tx, grip: Grip, name: str) -> Tool | None:
@@ -145,5 +150,5 @@ async def _outcome(tool: Tool, call: ToolCall) -> ToolOutcome:
         return ToolOutcome(outcome="error", parts=(Text(text=f"{error.message}. {error.hint}".strip()),))
 
 
-def _settled(step: UseTool, found: ToolOutcome) -> CallSettled:
-    return CallSettled(call=step.call.call, outcome=found.outcome, parts=found.parts)
+def _settled(grip: Grip, step: UseTool, found: ToolOutcome) -> CallSettled:
+    return CallSettled(call=step.call.call, outcome=found.outcome, parts=grip.mask.parts(found.parts))

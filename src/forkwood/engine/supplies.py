@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import isawaitable
 from pathlib import Path
@@ -20,7 +20,7 @@ from forkwood.store.db import Store
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Supplies:
     """OPEN_MODEL gives the model of a name (or something to be awaited for it); CLOCK is in Unix milliseconds;
-    SETTINGS gives those that hold now."""
+    SETTINGS gives those that hold now, SECRETS the values that must not be kept or told."""
 
     store: Store
     clock: Callable[[], int]
@@ -30,6 +30,7 @@ class Supplies:
     settings: Callable[[], Settings]
     tools: Mapping[str, Tool] = field(default_factory=dict)
     chance: Callable[[], float] = random.random
+    secrets: Callable[[], Sequence[str]] = tuple
 
     async def model(self, name: str) -> Model:
         """The model of that name. Raises what `open_model` raises."""

@@ -11,8 +11,9 @@ from msgspec import Struct
 
 from forkwood.domain import limits
 from forkwood.domain.errors import FailureKind, ProviderFailed
+from forkwood.domain.masking import settled
 from forkwood.domain.text import storable
-from forkwood.models.masking import masked, settled, tellable
+from forkwood.models.masking import masked, tellable
 
 SHOWN_CHARACTERS_MAX = 300
 """How much is shown of a response that is no error report at all."""

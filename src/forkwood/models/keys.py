@@ -14,14 +14,13 @@ from msgspec import Struct
 from forkwood import whole_file
 from forkwood.domain import limits
 from forkwood.domain.errors import Misused, ProviderFailed, StoreUnusable
+from forkwood.domain.masking import SECRET_CHARACTERS_MIN
 
 Place: TypeAlias = Literal["env", "keyring", "file"]
 KEYRING_SERVICE = "forkwood"
 FOLDER = "keys"
 FORMS = "env:NAME, keyring:NAME or file:PATH"
 PRIVATE = 0o600
-CREDENTIAL_CHARACTERS_MIN = 12
-"""A shorter value may well be a plain word."""
 
 _CREDENTIAL = re.compile(r"(?:^|_)(?:API)?(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(?:$|_)", re.IGNORECASE)
 
@@ -99,13 +98,18 @@ def keep(home: Path, provider: str, value: str) -> str:
     return f"file:{_put_into_file(home / FOLDER / provider, value)}"
 
 
-def credential_values(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The values in ENVIRON whose names say that they are credentials, of the length that makes them one."""
-    return tuple(
-        value.strip()
+def credentials(environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables in ENVIRON whose names say that they are credentials, and whose values are long enough to be."""
+    return {
+        name: value.strip()
         for name, value in environ.items()
-        if _CREDENTIAL.search(name) and len(value.strip()) >= CREDENTIAL_CHARACTERS_MIN
-    )
+        if _CREDENTIAL.search(name) and len(value.strip()) >= SECRET_CHARACTERS_MIN
+    }
+
+
+def credential_values(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The values of `credentials`."""
+    return tuple(credentials(environ).values())
 
 
 def _no_reference() -> Misused:

@@ -11,12 +11,12 @@ import msgspec
 from forkwood import wire
 from forkwood.domain import limits
 from forkwood.domain.errors import LimitExceeded, ProviderFailed
+from forkwood.domain.masking import echoable, settled
 from forkwood.domain.message import Part, PartialReason, Replay, Text, Thinking, ToolCall
 from forkwood.domain.model import Delta, DeltaKind, Dialect, Reply, Usage
 from forkwood.domain.text import storable, storable_value
 from forkwood.models import failures
 from forkwood.models.failures import Peer
-from forkwood.models.masking import echoable, settled
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _HIGH = re.compile("[\ud800-\udbff]\\Z")

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from forkwood.domain.act import Who
+from forkwood.domain.errors import ProviderFailed
 from forkwood.domain.ids import Id, make_id
+from forkwood.domain.masking import SECRET_CHARACTERS_MIN
 from forkwood.domain.message import Via
 from forkwood.domain.settings import Settings
 from forkwood.store.db import Store
@@ -100,6 +103,7 @@ class House:
                     open_model=self.open_model,
                     drivers=Path(self.settings.home) / "drivers",
                     settings=lambda: self.settings,
+                    secrets=lambda: tuple(self.secrets().values()),
                 )
             )
         return self._engine
@@ -128,6 +132,21 @@ class House:
 
             self._chosen = ended(registry.default_model(self.settings, self.environ))
         return self._chosen
+
+    def secrets(self) -> dict[str, str]:
+        """Values that must not get about, by where they are found: credential-named variables, and keys in use.
+
+        A keyring may ask its person, so it is asked only for the keys of models that were opened.
+        """
+        from forkwood.models import keys
+
+        found, resolve = keys.credentials(self.environ), keys.Keys(self.environ)
+        set_up = {key for one in self.settings.providers.values() for key in one.keys if not key.startswith("keyring:")}
+        opened = {key for model in self._models.values() for key in model.binding.credentials}
+        for reference in sorted(set_up | opened):
+            with suppress(ProviderFailed):
+                found.setdefault(reference.removeprefix("env:"), resolve(reference))
+        return {name: value for name, value in found.items() if len(value) >= SECRET_CHARACTERS_MIN}
 
     def close(self) -> None:
         """Let go of the runs and the store; child processes end with this one. Not from inside an event loop."""
