@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from forkwood.domain.conversation import ConversationSettings, ConversationUsage, ForkedFrom
-from forkwood.domain.errors import NotFound
+from forkwood.domain.errors import NotFound, StoreUnusable
 from forkwood.domain.model import Usage
 from forkwood.domain.settings import Parameters
 from forkwood.domain.tree import ROOT, Spot
@@ -164,6 +164,21 @@ def test_a_head_moves_to_any_place_and_back_to_none() -> None:
             assert conversations.head(tree.tx, talk) == spot
             assert conversations.row(tree.tx, talk).head == nodes.spot_text(tree.tx, spot)
             assert conversations.settled_head(tree.tx, talk) == (spot, False)
+
+
+def test_a_head_whose_node_is_gone_is_told_and_falls_back() -> None:
+    with growing(damaged=True) as tree:
+        talk, other = tree.conversation(), tree.conversation()
+        here = tree.line(talk, "abc")
+        carried = tree.graft(talk, here[0], tree.line(other, "xy")[-1], 2)
+        conversations.move_head(tree.tx, talk, carried, NOW)
+        tree.tx.run("DELETE FROM node WHERE conversation = ?", (other,))
+        assert conversations.head(tree.tx, talk) == carried
+        assert conversations.settled_head(tree.tx, talk) == (here[-1], True), "nothing below can be read"
+        tree.tx.run("DELETE FROM node WHERE seq = ?", (carried.node,))
+        with pytest.raises(StoreUnusable, match="is broken"):
+            conversations.head(tree.tx, talk)
+        assert conversations.settled_head(tree.tx, talk) == (here[-1], True)
 
 
 def test_a_head_that_cannot_reach_a_root_falls_back_to_the_newest_leaf_that_can() -> None:

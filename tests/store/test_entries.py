@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from forkwood.domain.act import Who
+from forkwood.domain.errors import StoreUnusable
 from forkwood.domain.event import NoticeGiven
-from forkwood.domain.tree import ROOT, Notice, Spot
+from forkwood.domain.tree import ROOT, Entry, Notice, Spot
 from forkwood.store import entries, log, nodes, walk
-from tests.store.trees import NOW, growing
+from tests.store.trees import NOW, Tree, growing
 
 
 def test_an_entry_names_its_place_and_its_graft() -> None:
@@ -145,13 +146,8 @@ def test_notices_stand_at_their_node_in_the_order_given() -> None:
     with growing() as tree:
         talk = tree.conversation()
         here = tree.line(talk, "abc")
-        who = Who(by="system", via="cli")
-        given = [
-            log.write(
-                tree.tx, NoticeGiven(what="partial", text=text), who=who, now_ms=NOW, conversation=talk, node=node
-            )
-            for text, node in (("one", here[1].node), ("two", here[1].node), ("far", here[2].node))
-        ]
+        wanted = (("one", here[1].node), ("two", here[1].node), ("far", here[2].node))
+        given = [told(tree, talk, node, text) for text, node in wanted]
         found = entries.entries(tree.tx, here[1])
         assert [entry.notices for entry in found] == [
             (),
@@ -159,7 +155,39 @@ def test_notices_stand_at_their_node_in_the_order_given() -> None:
         ]
 
 
-def test_entries_agree_with_steps_in_stretches_of_any_length(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("words", ["abc", "abcdefghijklmnopqrstuvwxyz"])
+def test_what_other_conversations_have_between_is_not_read(words: str) -> None:
+    work = []
+    for others in (100, 2_000):
+        with growing() as tree:
+            talk, noisy = tree.conversation(), tree.conversation()
+            first = tree.say(talk, ROOT, "first")
+            for node in tree.line(noisy, "x" * others):
+                told(tree, noisy, node.node, "noise")
+                tree.hide(noisy, node.node)
+            head = tree.line(talk, words, first)[-1]
+            tree.hide(talk, head.node)
+            given = told(tree, talk, head.node, "mine")
+            found: list[Entry] = []
+            work.append(tree.work(lambda: found.extend(entries.entries(tree.tx, head, hidden=True))))  # noqa: B023
+            assert [entry.node.hidden for entry in found] == [False] * len(words) + [True]
+            assert [entry.notices for entry in found[-2:]] == [(), (Notice(seq=given, what="partial", text="mine"),)]
+    assert work[1] <= work[0] + 20
+
+
+def told(tree: Tree, conversation: int, node: int, text: str) -> int:
+    """A notice at a node; its log number."""
+    who = Who(by="system", via="cli")
+    notice = NoticeGiven(what="partial", text=text)
+    return log.write(tree.tx, notice, who=who, now_ms=NOW, conversation=conversation, node=node)
+
+
+def test_a_place_whose_node_is_gone_is_a_broken_path() -> None:
+    with growing() as tree, pytest.raises(StoreUnusable, match="is broken"):
+        entries.entries(tree.tx, Spot(99))
+
+
+def test_entries_agree_with_light_ones_in_stretches_of_any_length(monkeypatch: pytest.MonkeyPatch) -> None:
     with growing() as tree:
         talk = tree.conversation()
         head = tree.line(talk, "abcdefghijklmnop")[-1]

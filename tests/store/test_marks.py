@@ -6,7 +6,7 @@ import apsw
 import pytest
 
 from forkwood.domain.tree import ROOT, Spot
-from forkwood.store import conversations, digests, marks, nodes, places, walk
+from forkwood.store import conversations, digests, log, marks, nodes, places, walk
 from tests.store.trees import NOW, growing
 
 
@@ -28,9 +28,9 @@ def test_what_was_hidden_is_known_as_of_every_log_number() -> None:
         a, b = (spot.node for spot in tree.line(talk, "ab"))
         times = [tree.hide(talk, a), tree.hide(talk, b), tree.show(talk, a), tree.hide(talk, a), tree.show(talk, a, b)]
         expected: list[set[int]] = [{a}, {a, b}, {b}, {a, b}, set()]
-        assert [marks.hidden_at(tree.tx, log) for log in times] == expected
-        assert marks.hidden_at(tree.tx, times[0] - 1) == set()
-        assert marks.hidden_at(tree.tx, times[1], low=b) == {b}
+        assert [marks.hidden_at(tree.tx, log, (a, b)) for log in times] == expected
+        assert marks.hidden_at(tree.tx, times[0] - 1, (a, b)) == set()
+        assert marks.hidden_at(tree.tx, times[1], (b,)) == {b}
 
 
 def test_many_nodes_are_asked_for_at_once_with_the_same_answer() -> None:
@@ -95,6 +95,25 @@ def test_said_is_as_of_a_log_number() -> None:
             return "".join(getattr(part, "text", "") for part in parts)
 
         assert [words(hidden - 1), words(hidden), words(shown), words(None)] == ["abc", "ac", "abc", "abc"]
+
+
+@pytest.mark.parametrize("others", [0, 100])
+def test_marks_are_known_also_among_many_of_others(others: int) -> None:
+    with growing() as tree:
+        talk, noisy = tree.conversation(), tree.conversation()
+        first = tree.say(talk, ROOT, "first")
+        for node in tree.line(noisy, "x" * others):
+            tree.hide(noisy, node.node)
+        here = [first, *tree.line(talk, "y" * 40, first)]
+        seqs = [spot.node for spot in here]
+        before = log.newest(tree.tx)
+        tree.hide(talk, *seqs[::3])
+        assert marks.hidden_now(tree.tx, seqs) == set(seqs[::3])
+        assert marks.hidden_now(tree.tx, []) == set()
+        tree.show(talk, *seqs[::3])
+        assert marks.hidden_now(tree.tx, seqs) == set()
+        assert marks.hidden_at(tree.tx, log.newest(tree.tx) - 1, seqs) == set(seqs[::3])
+        assert marks.hidden_at(tree.tx, before, seqs) == set()
 
 
 def test_a_mark_only_ever_ends() -> None:

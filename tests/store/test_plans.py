@@ -33,7 +33,10 @@ QUERIES: dict[str, tuple[str, object]] = {
     "first nodes": (entries._FIRST, (1,)),
     "where more than one can stand": (entries._CROWDED, (1,)),
     "what hangs at many places": (entries._AT_ALL, ("[1]",)),
-    "notices": (entries._NOTICES, (1, 2)),
+    "notices": (entries._NOTICES, (1, 2, 9)),
+    "notices one by one": (entries._NOTICES_OF_EACH, ("[1]",)),
+    "marks one by one": (marks.EACH.format(holds=marks.NOW), ("[1]",)),
+    "marks one by one as of a log number": (marks.EACH.format(holds=marks.THEN), ("[1]", 1, 1)),
     "a conversation's nodes": (f"{nodes._ROW} WHERE n.conversation = ? ORDER BY n.seq", (1,)),
     "leaves": (f"SELECT n.seq{nodes._LEAVES} ORDER BY n.seq DESC", (1,)),
     "the newest below": (nodes._NEWEST_BELOW, SPOT),
@@ -42,7 +45,6 @@ QUERIES: dict[str, tuple[str, object]] = {
     "a node's ending": (f"{names._NODES}substr(id, -2) = ? ORDER BY seq", (b"ab",)),
     "a node's id": (f"{names._NODES}id = ?", (bytes(16),)),
     "a conversation's ending": (f"{names._CONVERSATIONS}substr(id, -2) = ? ORDER BY seq", (b"ab",)),
-    "a mark": ("SELECT 1 FROM mark WHERE node = ? AND until IS NULL", (1,)),
     "the nearest digest": (digests._NEAREST, (1, 0)),
     "a label": ("SELECT node FROM label WHERE conversation = ? AND name = ?", (1, "x")),
     "one conversation": (f"{conversations._ROW} WHERE c.seq = ?", (1,)),
@@ -70,6 +72,7 @@ def test_no_table_is_read_through(name: str) -> None:
         ("who carries", "node_source"),
         ("versions", "node_revises"),
         ("notices", "event_notice"),
+        ("notices one by one", "event_notice"),
     ],
 )
 def test_an_access_path_uses_its_own_index(name: str, index: str) -> None:
@@ -77,13 +80,9 @@ def test_an_access_path_uses_its_own_index(name: str, index: str) -> None:
 
 
 def test_marks_in_a_range_are_read_from_that_range_alone() -> None:
-    now, then = (
-        "SELECT node FROM mark WHERE until IS NULL AND node BETWEEN ? AND ?",
-        "SELECT node FROM mark WHERE node BETWEEN ? AND ? AND since <= ? AND (until IS NULL OR until > ?)",
-    )
-    assert now in marks.hidden_between.__code__.co_consts and then in marks.hidden_at.__code__.co_consts
-    assert _plan(now, (1, 2)) == ["SEARCH mark USING INDEX mark_now (node>? AND node<?)"]
-    assert _plan(then, (1, 2, 3, 3)) == ["SEARCH mark USING PRIMARY KEY (node>? AND node<?)"]
+    now, then = (marks.RANGE.format(holds=holds) for holds in (marks.NOW, marks.THEN))
+    assert _plan(now, (1, 2, 9)) == ["SEARCH m USING INDEX mark_now (node>? AND node<?)"]
+    assert _plan(then, (1, 2, 3, 3, 9)) == ["SEARCH m USING PRIMARY KEY (node>? AND node<?)"]
 
 
 def test_the_list_of_conversations_reads_one_table() -> None:

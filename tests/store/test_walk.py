@@ -118,6 +118,24 @@ def test_a_broken_path_is_told_not_shortened() -> None:
         assert walk.reaches_root(tree.tx, here[-1])
         tree.tx.run("DELETE FROM node WHERE seq = ?", (here[1].node,))
         assert not walk.reaches_root(tree.tx, here[-1])
+        assert not walk.is_whole(tree.tx, here[-1])
+        assert walk.is_whole(tree.tx, here[0])
         with pytest.raises(StoreUnusable) as told:
             walk.light_entries(tree.tx, here[-1])
         assert "doctor" in told.value.hint
+        assert walk.is_broken(told.value)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_graft_of_what_is_gone_is_a_broken_path(count: int) -> None:
+    with growing(damaged=True) as tree:
+        source = tree.line(tree.conversation(), "abc")
+        talk = tree.conversation()
+        carried = tree.graft(talk, tree.say(talk, ROOT, "x"), source[-1], count)
+        end = tree.say(talk, carried, "y")
+        assert walk.is_whole(tree.tx, end)
+        tree.tx.run("DELETE FROM node WHERE seq = ?", (source[-1].node,))
+        assert walk.reaches_root(tree.tx, end)
+        assert not walk.is_whole(tree.tx, end)
+        with pytest.raises(StoreUnusable):
+            walk.messages(tree.tx, end)

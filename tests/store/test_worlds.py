@@ -187,19 +187,13 @@ def test_looks_grow_with_the_logarithm_of_depth_at_most() -> None:
 
 
 def _instructions(tree: Tree, talk: int, head: Spot, index: int) -> int:
-    """How many steps of SQLite's machine an edit, a keep, a drop and a fork at an entry take, in tens."""
-    steps = 0
+    """What an edit, a keep, a drop and a fork at an entry take of SQLite's machine."""
 
-    def count() -> bool:
-        nonlocal steps
-        steps += 1
-        return False
+    def all_of_them() -> None:
+        assert places.standing(tree.tx, head, node) is not None
+        tree.keep(talk, head, index, "deep")
+        tree.drop(talk, head, index)
+        tree.graft(tree.conversation(), ROOT, walk.prefix(tree.tx, head, index + 1), index + 1)
 
     node = tree.seqs(head)[index]
-    tree.tx.connection.set_progress_handler(count, 10)
-    assert places.standing(tree.tx, head, node) is not None
-    tree.keep(talk, head, index, "deep")
-    tree.drop(talk, head, index)
-    tree.graft(tree.conversation(), ROOT, walk.prefix(tree.tx, head, index + 1), index + 1)
-    tree.tx.connection.set_progress_handler(None)
-    return steps
+    return tree.work(all_of_them)

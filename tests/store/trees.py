@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from forkwood.domain.act import NodesHidden, Who
@@ -127,6 +127,20 @@ class Tree:
 
     def seq(self, name: Id) -> int:
         return int(self.tx.value("SELECT seq FROM node WHERE id = ?", (bytes.fromhex(name),)))
+
+    def work(self, do: Callable[[], object]) -> int:
+        """How many instructions of SQLite's machine DO takes, in tens."""
+        tens = 0
+
+        def count() -> bool:
+            nonlocal tens
+            tens += 1
+            return False
+
+        self.tx.connection.set_progress_handler(count, 10)
+        do()
+        self.tx.connection.set_progress_handler(None)
+        return tens
 
     def rows(self) -> int:
         return int(self.tx.value("SELECT count(*) FROM node"))

@@ -148,7 +148,7 @@ def _said(tx: Tx, recipe: Recipe) -> list[Said]:
 
 def _hidden(tx: Tx, recipe: Recipe) -> list[LeftOut]:
     entries = walk.light_entries(tx, _spot(tx, recipe))
-    unseen = marks.hidden_at(tx, recipe.log) if entries else set()
+    unseen = marks.hidden_at(tx, recipe.log, [entry.node for entry in entries])
     return [
         LeftOut(id=entry.id.hex(), reason="purged" if entry.purged else "hidden")
         for entry in entries

@@ -14,7 +14,7 @@ from forkwood.domain.conversation import (
     ForkedFrom,
     TitledBy,
 )
-from forkwood.domain.errors import NotFound
+from forkwood.domain.errors import NotFound, StoreUnusable
 from forkwood.domain.ids import Id
 from forkwood.domain.model import Usage
 from forkwood.domain.settings import Parameters
@@ -25,6 +25,13 @@ from forkwood.store.db import Tx
 _ROW = """SELECT c.id, c.title, c.titled_by, c.head_id, c.head_cut, c.model, c.system, c.approvals, c.tools_off,
   c.params, c.profile, c.turns, c.input, c.output, c.cost, c.created_ms, c.updated_ms, c.forked_conversation,
   c.forked_node, c.tags, c.folder, c.pinned, c.archived, c.hidden, c.purged FROM conversation c"""
+
+_HEAD = """SELECT c.head_node, c.head_cut, n.seq IS NOT NULL
+  FROM conversation c LEFT JOIN node n ON n.seq = c.head_node WHERE c.seq = ?"""
+_REACHED = """WITH RECURSIVE down (seq) AS (
+  SELECT seq FROM node WHERE conversation = ? AND at_node IS NULL
+  UNION ALL SELECT n.seq FROM down JOIN node n ON n.at_node = down.seq
+) SELECT seq FROM down ORDER BY seq DESC"""
 
 _AS_JSON = ("tools_off", "params", "tags")
 _AS_BOOL = ("pinned", "archived", "hidden")
@@ -92,20 +99,30 @@ def trashed(tx: Tx) -> list[Conversation]:
 
 
 def head(tx: Tx, seq: int) -> Spot:
-    """Where the head stands, as it is written: constant, whatever the path's length."""
-    found = tx.one("SELECT head_node, head_cut FROM conversation WHERE seq = ?", (seq,))
+    """Where the head stands: constant, whatever the path's length. Raises StoreUnusable where its node is gone."""
+    found = tx.one(_HEAD, (seq,))
     if found is None:
         raise NotFound(f"there is no conversation number {seq}", hint="forkwood ls lists them")
-    return ROOT if found[0] is None else Spot(*found)
+    node, cut, is_there = found
+    if node is None:
+        return ROOT
+    if not is_there:
+        raise walk.broken(Spot(node, cut))
+    return Spot(node, cut)
 
 
 def settled_head(tx: Tx, seq: int) -> tuple[Spot, bool]:
     """The head; where it cannot reach a root, the newest leaf that can, and True: a repair to be told."""
-    at = head(tx, seq)
-    if walk.reaches_root(tx, at):
-        return at, False
-    for (node,) in tx.each("SELECT seq FROM node WHERE conversation = ? ORDER BY seq DESC", (seq,)):
-        if walk.reaches_root(tx, Spot(node)):
+    try:
+        at = head(tx, seq)
+    except StoreUnusable as error:
+        if not walk.is_broken(error):
+            raise
+    else:
+        if walk.is_whole(tx, at):
+            return at, False
+    for (node,) in tx.rows(_REACHED, (seq,)):
+        if walk.is_whole(tx, Spot(node)):
             return Spot(node), True
     return ROOT, True
 

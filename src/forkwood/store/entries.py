@@ -36,9 +36,10 @@ _HERE = f"{_BROUGHT}node c LEFT JOIN node f ON f.seq = c.first WHERE c.at_node =
 _AT_ALL = f"""{_BROUGHT}json_each(?) place CROSS JOIN node c ON c.at_node = place.value
   LEFT JOIN node f ON f.seq = c.first"""
 
-_NOTICES = (
-    "SELECT node, seq, payload FROM event WHERE kind = 'notice.given' AND node BETWEEN ? AND ? ORDER BY node, seq"
-)
+_NOTICES = """SELECT node, seq, payload FROM event WHERE kind = 'notice.given' AND node BETWEEN ? AND ?
+  ORDER BY node, seq LIMIT ?"""
+_NOTICES_OF_EACH = """SELECT e.node, e.seq, e.payload FROM json_each(?) place
+  CROSS JOIN event e ON e.node = place.value AND e.kind = 'notice.given' ORDER BY e.node, e.seq"""
 _notice = msgspec.json.Decoder(NoticeGiven).decode
 
 
@@ -48,10 +49,8 @@ def entries(tx: Tx, spot: Spot, *, hidden: bool = False) -> list[Entry]:
         return []
     path = _Path(tx, spot)
     crowd = path.crowd()
-    low, others = min(path.seqs), [node for brought in crowd.values() for _, node in brought]
-    oldest, newest = min(others, default=low), max(others, default=0)
-    roles = (node.role for node in path.found)
-    unseen = marks.unseen(tx, path.seqs, roles, min(low, oldest), max(spot.node, newest))
+    beside = [node for brought in crowd.values() for _, node in brought]
+    unseen = marks.unseen(tx, path.seqs, (node.role for node in path.found), beside)
     for index in [index for index, seq in enumerate(path.seqs) if seq in unseen] if unseen else ():
         path.found[index] = msgspec.structs.replace(path.found[index], hidden=True)
     made = list(
@@ -61,7 +60,7 @@ def entries(tx: Tx, spot: Spot, *, hidden: bool = False) -> list[Entry]:
             path.grafts,
             path.ats,
             path.siblings(crowd, unseen),
-            _notices(tx, path.seqs, low, spot.node),
+            _notices(tx, path.seqs, spot.node),
         )
     )
     return made if hidden or not unseen else [entry for entry in made if not entry.node.hidden]
@@ -90,7 +89,10 @@ class _Path:
 
     def __init__(self, tx: Tx, spot: Spot) -> None:
         self._tx = tx
-        self._conversation, home, self._branches, length, grafts = tx.rows(_HOME, (spot.node,))[0]
+        top = tx.one(_HOME, (spot.node,))
+        if top is None:
+            raise walk.broken(spot)
+        self._conversation, home, self._branches, length, grafts = top
         self._names = nodes.Names(tx, {}, {self._conversation: home.hex()})
         self._straight: list[tuple[int, Sequence[int]]] = []
         """The messages that hang on the path itself, by the index at which each row of them begins."""
@@ -188,10 +190,17 @@ def _by_age(brought: list[Brought]) -> list[int]:
     return list(dict.fromkeys([node for _, node in sorted(brought)]))
 
 
-def _notices(tx: Tx, seqs: Sequence[int], low: int, high: int) -> Iterable[tuple[Notice, ...]]:
-    """The notices of each node, in the order of SEQS, which lie between LOW and HIGH."""
+def _notices(tx: Tx, seqs: Sequence[int], newest: int) -> Iterable[tuple[Notice, ...]]:
+    """The notices of each node, in the order of SEQS, none above NEWEST: read from where these lie, or one by one where
+    others have more there."""
+    rows = tx.rows(_NOTICES, (min(seqs), newest, len(seqs) + 1))
+    if len(rows) > len(seqs):
+        rows = tx.rows(_NOTICES_OF_EACH, (wire.text(seqs),))
+    here = set(seqs) if rows else set[int]()
     given: dict[int, tuple[Notice, ...]] = {}
-    for node, seq, payload in tx.rows(_NOTICES, (low, high)):
+    for node, seq, payload in rows:
+        if node not in here:
+            continue
         notice = _notice(payload)
         given[node] = (*given.get(node, ()), Notice(seq=seq, what=notice.what, text=notice.text))
     return [given.get(seq, ()) for seq in seqs] if given else repeat((), len(seqs))

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from forkwood import wire
 from forkwood.domain.message import Role
 from forkwood.store.db import Tx
 
 _FEW = 16
-_HIGHEST = (1 << 63) - 1
+
+NOW = "m.until IS NULL"
+THEN = "m.since <= ? AND (m.until IS NULL OR m.until > ?)"
+RANGE = "SELECT m.node FROM mark m WHERE m.node BETWEEN ? AND ? AND {holds} LIMIT ?"
+_ANY = "SELECT 1 FROM mark LIMIT 1"
+EACH = "SELECT m.node FROM json_each(?) place CROSS JOIN mark m ON m.node = place.value AND {holds}"
 
 
 def hide(tx: Tx, nodes: Iterable[int], event_seq: int) -> list[int]:
@@ -31,18 +37,21 @@ def show(tx: Tx, nodes: Iterable[int], event_seq: int) -> list[int]:
 
 def hidden_now(tx: Tx, nodes: Sequence[int]) -> set[int]:
     """Which of these nodes are hidden now."""
-    if len(nodes) <= _FEW:
-        query = "SELECT 1 FROM mark WHERE node = ? AND until IS NULL"
-        return {node for node in nodes if tx.value(query, (node,)) is not None}
-    return hidden_between(tx, min(nodes), max(nodes)).intersection(nodes)
+    return _among(tx, nodes, NOW, ())
+
+
+def hidden_at(tx: Tx, log: int, nodes: Sequence[int]) -> set[int]:
+    """Which of these nodes were hidden as of that log number."""
+    return _among(tx, nodes, THEN, (log, log))
 
 
 def unseen(
-    tx: Tx, path: Sequence[int], roles: Iterable[Role | None], low: int, high: int, *, log: int | None = None
+    tx: Tx, path: Sequence[int], roles: Iterable[Role | None], beside: Sequence[int] = (), *, log: int | None = None
 ) -> set[int]:  # fmt: skip
-    """Which nodes from LOW to HIGH are hidden as of LOG (None: now): those with a mark, and on a PATH, given from its
-    beginning on with its ROLES, results right behind a reply that has one."""
-    found = hidden_between(tx, low, high) if log is None else hidden_at(tx, log, low, high)
+    """Which nodes of a PATH, given from its beginning on with its ROLES, and of those BESIDE it are hidden as of LOG
+    (None: now): those with a mark, and on the path the results right behind a reply that has one."""
+    wanted = [*path, *beside] if beside else path
+    found = hidden_now(tx, wanted) if log is None else hidden_at(tx, log, wanted)
     if found:
         after = zip(path, path[1:], list(roles)[1:], strict=False)
         found |= {node for reply, node, role in after if role == "tool" and reply in found}
@@ -56,16 +65,12 @@ def any_below(tx: Tx, node: int, log: int | None) -> bool:
     return tx.value("SELECT 1 FROM mark WHERE node <= ? AND since <= ? LIMIT 1", (node, log)) is not None
 
 
-def hidden_between(tx: Tx, low: int, high: int) -> set[int]:
-    """The nodes from LOW to HIGH that are hidden now."""
-    rows = tx.rows("SELECT node FROM mark WHERE until IS NULL AND node BETWEEN ? AND ?", (low, high))
-    return {node for (node,) in rows}
-
-
-def hidden_at(tx: Tx, log: int, low: int = 0, high: int = _HIGHEST) -> set[int]:
-    """The nodes from LOW to HIGH that were hidden as of that log number."""
-    rows = tx.rows(
-        "SELECT node FROM mark WHERE node BETWEEN ? AND ? AND since <= ? AND (until IS NULL OR until > ?)",
-        (low, high, log, log),
-    )
-    return {node for (node,) in rows}
+def _among(tx: Tx, nodes: Sequence[int], holds: str, args: tuple[int, ...]) -> set[int]:
+    """Which of NODES have a mark that HOLDS: read from where they lie, or one by one where others have more there."""
+    if len(nodes) > _FEW:
+        if tx.value(_ANY) is None:
+            return set()
+        rows = tx.rows(RANGE.format(holds=holds), (min(nodes), max(nodes), *args, len(nodes) + 1))
+        if len(rows) <= len(nodes):
+            return {node for (node,) in rows}.intersection(nodes)
+    return {node for (node,) in tx.rows(EACH.format(holds=holds), (wire.text(nodes), *args))} if nodes else set()

@@ -101,7 +101,10 @@ def spot_text(tx: Tx, spot: Spot) -> str | None:
     """A place as people and programs spell it; None for the empty path."""
     if spot.node == 0:
         return None
-    return place_text(tx.value("SELECT id FROM node WHERE seq = ?", (spot.node,)), spot.cut)
+    id = tx.value("SELECT id FROM node WHERE seq = ?", (spot.node,))
+    if id is None:
+        raise walk.broken(spot)
+    return place_text(id, spot.cut)
 
 
 def place_text(id: bytes, cut: int) -> str:

@@ -35,7 +35,7 @@ def said(tx: Tx, spot: Spot, *, log: int | None = None) -> list[Said]:
     """What the path at a place says, oldest first: no husks, no hidden messages (as of log number LOG; None: now)."""
     if marks.any_below(tx, spot.node, log):
         rows = walk.messages(tx, spot)
-        unseen = marks.unseen(tx, [row[0] for row in rows], [row[2] for row in rows], 0, spot.node, log=log)
+        unseen = marks.unseen(tx, [row[0] for row in rows], [row[2] for row in rows], log=log)
         return _said([row for row in rows if row[0] not in unseen])
     found: list[Said] = []
     for stretch in walk.stretches(tx, spot):

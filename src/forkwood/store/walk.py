@@ -22,6 +22,8 @@ Row: TypeAlias = tuple[Any, ...]
 CHUNK = 1_024
 """How many entries of a path are read at a time."""
 
+_BROKEN = "broken path"
+
 EMPTY_PARTS = "[]"
 """The parts of a husk. No message is stored without parts, so these say: purged."""
 
@@ -46,7 +48,7 @@ _SIZED = "SELECT length FROM node WHERE seq = ?"
 _GRAFT = """SELECT g.seq, g.id, iif(n.source_node IS NULL, n.graft_cut, :cut) leave, g.length, g.own,
     ifnull(g.at_node, 0), g.at_cut, g.source_node, g.source_cut, s.length, s.own
   FROM node n JOIN node g ON g.seq = iif(n.source_node IS NULL, n.graft_node, n.seq)
-  JOIN node s ON s.seq = g.source_node WHERE n.seq = :node"""
+  LEFT JOIN node s ON s.seq = g.source_node WHERE n.seq = :node"""
 
 # The results that follow a place: a tool node, or a graft that begins with one (of a reply that was edited).
 _RESULTS = """SELECT c.seq, c.own - 1 FROM node p CROSS JOIN node c ON c.at_node = p.seq AND c.at_cut = 0
@@ -189,6 +191,16 @@ def reaches_root(tx: Tx, spot: Spot) -> bool:
     return spot.node == 0 or tx.value(_ROOTED, (spot.node,)) is not None
 
 
+def is_whole(tx: Tx, spot: Spot) -> bool:
+    """Whether the path at a place can be read, what its grafts carry too: read all the way."""
+    try:
+        return len(messages(tx, spot, query=BARE)) == size(tx, spot)
+    except StoreUnusable as error:
+        if not is_broken(error):
+            raise
+        return False
+
+
 def messages(tx: Tx, spot: Spot, count: int | None = None, query: str = LIGHT) -> list[Row]:
     """The rows of the last COUNT messages of a path (None: all), oldest first, grafts expanded."""
     return [row for stretch in stretches(tx, spot, count, query) for row in stretch.rows]
@@ -221,7 +233,7 @@ def read_span(tx: Tx, whole: Span, query: str, carried: str, *, grafts: bool) ->
 def _read(tx: Tx, span: PlainSpan, query: str) -> Stretch:
     rows = tx.rows(query, (span.spot.node, span.size - span.count + 1))
     if len(rows) != span.count:
-        raise _broken(span.spot)
+        raise broken(span.spot)
     rows.reverse()
     return Stretch(span.graft, span.left, rows)
 
@@ -262,6 +274,8 @@ def last_graft(tx: Tx, spot: Spot, near: Near) -> Carried | None:
     if row is None:
         return None
     node, id, leave, length, own, at, at_cut, source, source_cut, source_length, source_own = row
+    if source_length is None:
+        raise broken(spot)
     whole, cut = source_length - source_cut - leave, source_cut + leave
     if cut < source_own:
         ends = Spot(source, cut)
@@ -298,13 +312,20 @@ def light_entries(tx: Tx, spot: Spot, count: int | None = None) -> list[LightEnt
 
 def _known(value: Any, spot: Spot) -> Any:
     if value is None:
-        raise _broken(spot)
+        raise broken(spot)
     return value
 
 
-def _broken(spot: Spot) -> StoreUnusable:
+def broken(spot: Spot) -> StoreUnusable:
+    """What there is to say of a path that cannot be read to its end."""
     return StoreUnusable(
-        f"the path at node #{spot.node} is broken: a node above it is missing",
+        f"the path at node #{spot.node} is broken: a node of it is missing",
         hint="forkwood doctor tells what is damaged; forkwood doctor --repair salvages the rest",
+        reason=_BROKEN,
         node=spot.node,
     )
+
+
+def is_broken(error: StoreUnusable) -> bool:
+    """Whether ERROR says that a path cannot be read: what a head that stands elsewhere may mend."""
+    return error.facts.get("reason") == _BROKEN
