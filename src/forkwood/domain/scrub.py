@@ -2,38 +2,100 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from typing import Any
 
-from forkwood.domain.ids import is_id
+from forkwood.domain.ids import Id, is_id
 
 WORDS = frozenset({
-    "text", "title", "system", "tags", "folder", "message", "hint", "error", "parts", "settings", "answer", "snippet",
-    "before", "after", "value", "profile",
+    "text", "title", "system", "tags", "folder", "message", "hint", "error", "facts", "fault", "parts", "settings",
+    "answer", "snippet", "before", "after", "value", "profile",
 })  # fmt: skip
 """The fields in which somebody's words can stand, by name, in payloads and responses alike."""
 
+OF_FAILURES = frozenset({"message", "hint", "error", "facts", "fault"})
+"""Those in which a failure is told: providers quote the prompt there."""
 
-def scrubbed(value: Any) -> Any:
+GONE = "what was said here was purged"
+
+_OF_TITLES = frozenset({"title", "before", "after"})
+_ANSWERS = frozenset({"allow", "deny", "retry", "done", "failed", "go-on", "stop"})
+_FORKED = re.compile(r"(?: \(fork(?: \d+)?\))+$")
+
+
+def scrubbed(value: Any, words: Collection[str] = WORDS) -> Any:
     """JSON VALUE without anybody's words: fields that can hold some are emptied, ids and places stay."""
     match value:
         case dict():
-            return {key: _emptied(item) if _speaks(key, value) else scrubbed(item) for key, item in value.items()}
+            return {
+                key: _emptied(key, item) if key in words or _names(key, value) else scrubbed(item, words)
+                for key, item in value.items()
+            }
         case list():
-            return [scrubbed(item) for item in value]
+            return [scrubbed(item, words) for item in value]
         case _:
             return value
 
 
-def _speaks(key: str, around: dict[str, Any]) -> bool:
-    return key in WORDS or (key == "name" and around.get("effect") == "label")
+def forgotten(value: Any, ids: Collection[Id], titles: Collection[str]) -> Any:
+    """JSON VALUE that stays, without what it says of what goes: of the objects IDS, and the TITLES made of them."""
+    match value:
+        case dict():
+            if _speaks_of(value, ids):
+                return scrubbed(value)
+            return {
+                key: "" if key in _OF_TITLES and is_made_of(item, titles) else forgotten(item, ids, titles)
+                for key, item in value.items()
+            }
+        case list():
+            return [forgotten(item, ids, titles) for item in value]
+        case _:
+            return value
 
 
-def _emptied(value: Any) -> Any:
+def is_made_of(title: Any, titles: Collection[str]) -> bool:
+    """Whether TITLE is one of TITLES, or that of a fork which was given one of them, cut where it was too long."""
+    if not isinstance(title, str):
+        return False
+    bare = _FORKED.sub("", title)
+    if title in titles or bare in titles:
+        return True
+    stem = bare.removesuffix("…").rstrip()
+    return bare not in {title, stem} and any(one.startswith(stem) for one in titles)
+
+
+def titles_in(payload: dict[str, Any]) -> frozenset[str]:
+    """The titles that were given by what an event's PAYLOAD tells."""
+    changed = (effect.get("after") for effect in payload.get("effects", ()) if effect.get("key") == "title")
+    given = (payload.get("settings", {}).get("title"), *changed)
+    # A title by the model is an event of its own: before, after, and the nodes it was made of.
+    found = (*given, payload["after"]) if "nodes" in payload and "after" in payload else given
+    return frozenset(title for title in found if title)
+
+
+def _speaks_of(value: dict[str, Any], ids: Collection[Id]) -> bool:
+    """Whether an object is one of IDS, is about one, or moves a label to or from one."""
+    owner = value.get("conversation")
+    names = [value.get("id"), value.get("node"), owner.get("id") if isinstance(owner, dict) else owner]
+    if value.get("effect") == "label":
+        names += [value.get("before"), value.get("after")]
+    return any(isinstance(name, str) and name in ids for name in names)
+
+
+def _names(key: str, around: dict[str, Any]) -> bool:
+    """Whether a name was somebody's words: a label, or a tool that a model made up."""
+    return key == "name" and (around.get("effect") == "label" or bool(around.get("fault")))
+
+
+def _emptied(key: str, value: Any) -> Any:
     match value:
         case str():
-            return value if _is_place(value) else ""
+            return value if _is_place(value) or (key == "answer" and value in _ANSWERS) else ""
         case list():
             return []
+        case dict() if key == "error":
+            return {**{part: value[part] for part in ("kind", "reason") if part in value}, "message": GONE, "hint": ""}
         case dict():
             return {}
         case _:

@@ -5,69 +5,86 @@ The append-only triggers let a purge through by a marker that is written and tak
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from msgspec import Struct
 
 from forkwood import wire
 from forkwood.domain.ids import Id
-from forkwood.domain.message import Part, text_of
-from forkwood.domain.scrub import scrubbed
-from forkwood.domain.text import first_line
-from forkwood.store import search, summaries, walk
+from forkwood.domain.run_event import RunEnded
+from forkwood.domain.scrub import GONE, OF_FAILURES, forgotten, is_made_of, scrubbed, titles_in
+from forkwood.store import manifests, reach, search, summaries
 from forkwood.store.db import Tx
 
-_IDS = re.compile(r"[0-9a-f]{32}")
 _TITLE_CHARACTERS_MIN = 3
-"""A shorter first line is looked for as a whole title alone: inside other words it would be found everywhere."""
+"""A person who gave a shorter title hardly took it from a message."""
+
+_OWN_WORDS = ("recovered", "repair")
+"""Notices whose text is always Forkwood's own."""
+
+_INSIDE = "(SELECT value FROM json_each(?))"
+
+_ORPHANS = """WITH sealed (run, conversation, digest) AS (
+    SELECT run, conversation, payload ->> '$.manifest' FROM event WHERE kind = 'run.sealed'
+    UNION SELECT id, conversation, manifest FROM run WHERE manifest IS NOT NULL
+  ) SELECT digest FROM sealed s JOIN conversation c ON c.seq = s.conversation GROUP BY digest
+  HAVING min(c.purged) = 1 AND NOT max(EXISTS (SELECT 1 FROM node n WHERE n.run = s.run AND n.purged = 0))"""
+"""Manifests of which every run is in a purged conversation, and of which no reply is left."""
 
 
 class Condemned(Struct, frozen=True, kw_only=True):
-    """What a purge is about: nodes and whole conversations by seq, the runs that speak of them, titles made of them."""
+    """What a purge is about: messages and whole conversations by seq, and what can hold words of theirs.
+
+    RUNS speak of them themselves; the prompts of READERS held them, so that what is told of a failure may quote them.
+    AROUND: the conversations in which they can be read. TITLES were made of them.
+    """
 
     nodes: frozenset[int]
     conversations: frozenset[int]
     runs: frozenset[bytes]
+    readers: frozenset[bytes]
+    around: frozenset[int]
     titles: frozenset[str]
     ids: frozenset[Id]
 
 
 def carried_outside(tx: Tx, nodes: Collection[int], conversations: Collection[int]) -> frozenset[int]:
     """Those of NODES that a graft of a conversation outside CONVERSATIONS carries."""
-    wanted, found = set(nodes), set[int]()
-    grafts = tx.rows(
-        """SELECT seq, own FROM node WHERE source_node IS NOT NULL AND purged = 0
-           AND conversation NOT IN (SELECT value FROM json_each(?))""",
-        (wire.text(sorted(conversations)),),
-    )
-    for graft, own in grafts:
-        found.update(
-            row[0] for row in walk.messages(tx, walk.spelled(tx, graft, 0), own, walk.BARE) if row[0] in wanted
-        )
-    return frozenset(found)
+    outside = (found.nodes for found in reach.carriers(tx, nodes) if found.conversation not in conversations)
+    return frozenset().union(*outside)
+
+
+def unpurged(tx: Tx, nodes: Collection[int], conversations: Collection[int]) -> bool:
+    """Whether one of them says anything still."""
+    words = f"SELECT 1 FROM node WHERE purged = 0 AND source_node IS NULL AND seq IN {_INSIDE}"
+    whole = f"SELECT 1 FROM conversation WHERE purged = 0 AND seq IN {_INSIDE}"
+    spelled = ((words, nodes), (whole, conversations))
+    return any(tx.value(sql, (wire.text(sorted(seqs)),)) is not None for sql, seqs in spelled)
 
 
 def condemned(tx: Tx, nodes: Collection[int], conversations: Collection[int]) -> Condemned:
     """All that speaks of NODES and CONVERSATIONS."""
     seqs, whole = wire.text(sorted(nodes)), wire.text(sorted(conversations))
-    said = tx.rows("SELECT id, parts FROM node WHERE seq IN (SELECT value FROM json_each(?))", (seqs,))
+    held = reach.holders(tx, nodes)
     runs = tx.rows(
         """SELECT id FROM run WHERE conversation IN (SELECT value FROM json_each(:whole))
            OR from_node IN (SELECT value FROM json_each(:seqs)) OR tip_node IN (SELECT value FROM json_each(:seqs))
            UNION SELECT run FROM node WHERE run IS NOT NULL AND seq IN (SELECT value FROM json_each(:seqs))""",
         {"whole": whole, "seqs": seqs},
     )
-    named = tx.rows("SELECT id, title FROM conversation WHERE seq IN (SELECT value FROM json_each(?))", (whole,))
-    lines = {first_line(text_of(wire.decode(parts, tuple[Part, ...])), 60) for _, parts in said if parts}
-    titles = {line for line in (*lines, *(title for _, title in named)) if line}
+    named = tx.rows(f"SELECT id, title FROM conversation WHERE seq IN {_INSIDE}", (whole,))
+    ids = frozenset((*reach.ids_of(tx, nodes), *(row[0].hex() for row in named)))
+    titles = frozenset(title for _, title in named if title)
     return Condemned(
         nodes=frozenset(nodes),
         conversations=frozenset(conversations),
         runs=frozenset(row[0] for row in runs),
-        titles=frozenset(titles),
-        ids=frozenset(row[0].hex() for row in (*said, *named)),
+        readers=reach.runs_over(tx, held),
+        around=frozenset(reach.conversations_of(tx, list(held))) | frozenset(conversations),
+        titles=titles | _titles_of(tx, frozenset(nodes), frozenset(conversations), ids),
+        ids=ids,
     )
 
 
@@ -75,10 +92,12 @@ def destroy(tx: Tx, what: Condemned) -> None:
     """Take every word of WHAT out of every table. Places, roles, times, ids and digests of what was sent stay."""
     with _allowed(tx):
         _husk(tx, what)
+        _forget_conversations(tx, what)
         _forget_titles(tx, what)
         _scrub_events(tx, what)
         _scrub_receipts(tx, what)
         _forget_runs(tx, what)
+        manifests.forget(tx, [digest for (digest,) in tx.rows(_ORPHANS)])
     tx.run("DELETE FROM digest")
     summaries.forget(tx, what.ids)
     search.remove(tx, sorted(what.nodes))
@@ -87,6 +106,11 @@ def destroy(tx: Tx, what: Condemned) -> None:
 def close(tx: Tx, conversation: int) -> None:
     """Let nothing new begin in a conversation that is about to be purged."""
     tx.run("UPDATE conversation SET closing = 1 WHERE seq = ?", (conversation,))
+
+
+def reopen(tx: Tx, conversation: int) -> None:
+    """The purge of the conversation was given up: anything may begin in it again. A husk stays closed."""
+    tx.run("UPDATE conversation SET closing = 0 WHERE seq = ? AND purged = 0", (conversation,))
 
 
 def closing(tx: Tx, conversation: int) -> bool:
@@ -101,74 +125,96 @@ def _allowed(tx: Tx) -> Iterator[None]:
     tx.run("DELETE FROM purging")
 
 
+def _titles_of(tx: Tx, nodes: frozenset[int], conversations: frozenset[int], ids: frozenset[Id]) -> frozenset[str]:
+    """The titles that were ever made of the messages, and all that the conversations ever had."""
+    found = set[str]()
+    rows = tx.each(
+        """SELECT conversation, node, payload FROM event
+           WHERE kind = 'conversation.titled' OR instr(payload, '"title"')"""
+    )
+    for conversation, node, text in rows:
+        payload = wire.decode(text, dict[str, Any])
+        if conversation in conversations or node in nodes or not ids.isdisjoint(_made_of(payload)):
+            found |= titles_in(payload)
+    return frozenset(found)
+
+
+def _made_of(payload: dict[str, Any]) -> list[Id]:
+    """The messages that a title by the model was made of."""
+    return payload.get("nodes", []) if "after" in payload else []
+
+
 def _husk(tx: Tx, what: Condemned) -> None:
-    seqs = wire.text(sorted(what.nodes))
-    inside = "(SELECT value FROM json_each(?))"
-    tx.run(f"UPDATE node SET parts = '[]', purged = 1 WHERE seq IN {inside} AND source_node IS NULL", (seqs,))
-    tx.run(f"DELETE FROM attachment WHERE node IN {inside}", (seqs,))
+    seqs = (wire.text(sorted(what.nodes)),)
+    tx.run(f"UPDATE node SET parts = '[]', purged = 1 WHERE seq IN {_INSIDE} AND source_node IS NULL", seqs)
+    tx.run(f"DELETE FROM label WHERE node IN {_INSIDE}", seqs)
+    tx.run(f"DELETE FROM attachment WHERE node IN {_INSIDE}", seqs)
     tx.run("DELETE FROM blob WHERE hash NOT IN (SELECT blob FROM attachment)")
 
 
-def _forget_titles(tx: Tx, what: Condemned) -> None:
-    whole = wire.text(sorted(what.conversations))
-    inside = "(SELECT value FROM json_each(?))"
+def _forget_conversations(tx: Tx, what: Condemned) -> None:
+    whole = (wire.text(sorted(what.conversations)),)
     tx.run(
         f"""UPDATE conversation SET title = '', system = NULL, tags = '[]', folder = NULL, params = '{{}}',
-            profile = NULL, hidden = 1, purged = 1 WHERE seq IN {inside}""",
-        (whole,),
+            profile = NULL, hidden = 1, purged = 1 WHERE seq IN {_INSIDE}""",
+        whole,
     )
-    tx.run(f"DELETE FROM label WHERE conversation IN {inside}", (whole,))
-    for title in what.titles:
-        tx.run(
-            """UPDATE conversation SET title = '' WHERE titled_by <> 'user'
-               AND (title = :title OR title = :title || ' (fork)') OR :is_long AND (title = :title
-               OR titled_by <> 'user' AND instr(title, :title) > 0)""",
-            {"title": title, "is_long": len(title) >= _TITLE_CHARACTERS_MIN},
-        )
-    seqs = wire.text(sorted(what.nodes))
-    tx.run(
-        f"""UPDATE conversation SET title = '' WHERE titled_by = 'model'
-            AND seq IN (SELECT conversation FROM node WHERE seq IN {inside})""",
-        (seqs,),
-    )
+    tx.run(f"DELETE FROM label WHERE conversation IN {_INSIDE}", whole)
+
+
+def _forget_titles(tx: Tx, what: Condemned) -> None:
+    for seq, title, titled_by in tx.rows("SELECT seq, title, titled_by FROM conversation WHERE title <> ''"):
+        if is_made_of(title, what.titles) and (titled_by != "user" or len(title) >= _TITLE_CHARACTERS_MIN):
+            tx.run("UPDATE conversation SET title = '' WHERE seq = ?", (seq,))
 
 
 def _scrub_events(tx: Tx, what: Condemned) -> None:
-    """Events of what is condemned, and any that quote a title made of it."""
-    spelled = _quotable(what)
+    """What events tell of what is condemned, what they quote of it, and titles that were made of it."""
     changed: list[tuple[str, int]] = []
-    for seq, conversation, run, node, payload in tx.each("SELECT seq, conversation, run, node, payload FROM event"):
-        spoken_of = conversation in what.conversations or run in what.runs or node in what.nodes
-        if spoken_of or any(title in payload for title in spelled):
-            changed.append((wire.text(scrubbed(wire.decode(payload, dict))), seq))
+    rows = tx.each("SELECT seq, kind, conversation, run, node, payload FROM event")
+    for seq, kind, conversation, run, node, payload in rows:
+        if conversation in what.conversations or run in what.runs or node in what.nodes:
+            left = wire.text(scrubbed(wire.decode(payload, dict)))
+        elif run in what.readers or (kind == "notice.given" and run is node is None and conversation in what.around):
+            left = wire.text(_forgotten(_unquoted(kind, wire.decode(payload, dict)), what))
+        else:
+            left = wire.text(_forgotten(wire.decode(payload, dict), what)) if _can_name(kind, payload) else payload
+        if left != payload:
+            changed.append((left, seq))
     tx.connection.executemany("UPDATE event SET payload = ? WHERE seq = ?", changed)
 
 
-def _quotable(what: Condemned) -> list[str]:
-    """Titles as JSON spells them, those that are long enough to be looked for inside other text."""
-    return [wire.text(title)[1:-1] for title in what.titles if len(title) >= _TITLE_CHARACTERS_MIN]
+def _unquoted(kind: str, payload: dict[str, Any]) -> dict[str, Any]:
+    """What an event tells, without what a failure can have quoted: a provider's words stand in notices too."""
+    if kind == "notice.given":
+        return payload if payload.get("what") in _OWN_WORDS else {**payload, "text": GONE}
+    found: dict[str, Any] = scrubbed(payload, OF_FAILURES)
+    return found
+
+
+def _can_name(kind: str, payload: str) -> bool:
+    """Whether an event can hold a title or a label: most need not be read."""
+    return kind == "conversation.titled" or '"title"' in payload or '"label"' in payload
+
+
+def _forgotten(payload: dict[str, Any], what: Condemned) -> dict[str, Any]:
+    found: dict[str, Any] = forgotten(payload, what.ids, what.titles)
+    return found
 
 
 def _scrub_receipts(tx: Tx, what: Condemned) -> None:
-    spelled = _quotable(what)
     changed: list[tuple[str, str, str]] = []
     for client, key, response in tx.each("SELECT client, key, response FROM receipt WHERE response IS NOT NULL"):
-        if not what.ids.isdisjoint(_IDS.findall(response)) or any(title in response for title in spelled):
-            changed.append((wire.text(scrubbed(wire.decode(response, dict))), client, key))
+        left = wire.text(forgotten(wire.decode(response, object), what.ids, what.titles))
+        if left != response:
+            changed.append((left, client, key))
     tx.connection.executemany("UPDATE receipt SET response = ? WHERE client = ? AND key = ?", changed)
 
 
 def _forget_runs(tx: Tx, what: Condemned) -> None:
-    """Drafts, errors and manifests that only condemned runs had."""
-    runs = sorted(what.runs)
-    for run in runs:
-        tx.run("DELETE FROM draft WHERE run = ?", (run,))
-        tx.run("UPDATE run SET error = NULL WHERE id = ?", (run,))
-    whole = wire.text(sorted(what.conversations))
-    tx.run(
-        """DELETE FROM manifest WHERE digest IN
-             (SELECT manifest FROM run WHERE conversation IN (SELECT value FROM json_each(:whole)))
-           AND digest NOT IN (SELECT manifest FROM run WHERE manifest IS NOT NULL
-             AND conversation NOT IN (SELECT value FROM json_each(:whole)))""",
-        {"whole": whole},
-    )
+    """Drafts go; the error of a run's row is what its events, which are scrubbed by now, say of it."""
+    for run in sorted(what.runs | what.readers):
+        text = tx.value("SELECT payload FROM event WHERE run = ? AND kind = 'run.ended'", (run,))
+        error = None if text is None else wire.decode(text, RunEnded).error
+        tx.run("UPDATE run SET error = ? WHERE id = ?", (None if error is None else wire.text(error), run))
+    tx.connection.executemany("DELETE FROM draft WHERE run = ?", ((run,) for run in sorted(what.runs)))
