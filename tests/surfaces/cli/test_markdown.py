@@ -1,4 +1,4 @@
-"""Markdown while it comes: where it may be cut, and what is on the screen at the end."""
+"""Markdown while it comes: what is on the screen at the end, and what it takes to get there."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import io
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from rich.console import Console
+from rich.markdown import Markdown
+from rich.text import Text
 
 from forkwood.domain.event import Event
 from forkwood.domain.ids import Id
 from forkwood.domain.model import Usage
 from forkwood.domain.watch import DeltaSeen, EventSeen, Result
-from forkwood.surfaces.cli.markdown import MarkdownReply, settle
+from forkwood.surfaces.cli import markdown as room
+from forkwood.surfaces.cli.markdown import MarkdownReply
 from tests.surfaces.cli.desks import terminal
 from tests.surfaces.cli.made import name
 
@@ -35,36 +36,6 @@ def turn_started() -> EventSeen:
     return EventSeen(
         **{**usual, "seq": 1, "at_ms": 1, "kind": "turn.started", "by": "system", "via": "cli", "payload": {}}
     )
-
-
-@pytest.mark.parametrize(
-    ("text", "settled"),
-    (
-        ("", ""),
-        ("one line", ""),
-        ("one\n\n", ""),
-        ("one\n\ntwo", ""),
-        ("one\n\ntwo\n", "one\n\n"),
-        ("one\n\ntwo\n\nthree\n", "one\n\ntwo\n\n"),
-        ("- a\n\n- b\n", ""),
-        ("- a\n\n  more of a\n", ""),
-        ("1. a\n\n2. b\n\nafter\n", "1. a\n\n2. b\n\n"),
-        ("```\na\n\nb\n", ""),
-        ("```\na\n\nb\n```\n\nafter\n", "```\na\n\nb\n```\n\n"),
-        ("~~~~\n```\n\nx\n~~~\n\nstill\n", ""),
-        ("> quoted\n\n> on\n", ""),
-        ("a `b\n\nc` d\n", "a `b\n\n"),
-    ),
-)
-def test_it_is_cut_only_between_blocks(text: str, settled: str) -> None:
-    assert settle(text) == (settled, text[len(settled) :])
-
-
-@given(st.lists(st.sampled_from(["a\n", "\n", "```\n", "- x\n", "# h\n", "b"]), max_size=30).map("".join))
-def test_nothing_is_lost_by_cutting(text: str) -> None:
-    settled, open_ = settle(text)
-    assert settled + open_ == text
-    assert settle(open_)[0] == "" or settle(open_)[0] != open_
 
 
 def drawn(*seen: Any) -> str:
@@ -109,3 +80,43 @@ def test_each_turn_is_a_reply_of_its_own() -> None:
     shown = drawn(turn_started(), delta("first"), turn_started(), delta("second"), result("second"))
     assert shown.index("first") < shown.index("second")
     assert shown.count("second") == 1
+
+
+@pytest.mark.parametrize("items", (100, 400))
+def test_what_comes_is_parsed_once_however_long_it_is(monkeypatch: pytest.MonkeyPatch, items: int) -> None:
+    parsed: list[str] = []
+
+    def counted(text: str) -> Markdown:
+        parsed.append(text)
+        return Markdown(text)
+
+    monkeypatch.setattr(room, "Markdown", counted)
+    text = "So:\n" + "- one word and another\n" * items
+    drawn(*(delta(scrap) for scrap in text.split(" ")), result(text))
+    assert sum(map(len, parsed)) <= len(text)
+
+
+def test_what_is_open_is_drawn_when_it_has_rested_and_no_more_of_it_than_the_screen_holds() -> None:
+    clock = iter((1.0, 3.0, 22.9, 23.1, 23.2, 23.3, 23.4))
+    drawings: list[int] = []
+
+    def draw() -> Text:
+        drawings.append(len(drawings) + 1)
+        return Text("\n".join(f"{line}.{drawings[-1]}" for line in range(1, 9)))
+
+    out = io.StringIO()
+    console = Console(file=out, width=20, height=4, color_system=None)
+    tail = room.Tail(draw, lambda: next(clock))
+    for _ in range(3):  # the first took 2 seconds: 20 are rest
+        console.print(tail, "")
+    tail.forget()
+    console.print(tail, "")
+    assert out.getvalue().split() == [f"{line}.{n}" for n in (1, 1, 2, 3) for line in (6, 7, 8)]
+
+
+def test_thinking_is_held_to_its_last_lines() -> None:
+    reply = MarkdownReply(terminal(), Console(file=io.StringIO(), color_system=None))
+    for _ in range(1_000):
+        reply.see(delta("a long thought\n", "thinking"))
+    assert len(reply.thought) == room.THOUGHT_CHARACTERS
+    reply.close()

@@ -1,24 +1,31 @@
-"""A reply as Markdown on a person's screen while it comes: what is settled scrolls up, its last block is drawn anew."""
+"""A reply as Markdown on a person's screen while it comes: what is settled scrolls up, what is open is drawn anew.
+
+What is open is drawn by the timer of the screen, not by what comes, and rests the longer the more there is to draw.
+"""
 
 from __future__ import annotations
 
-import re
+import time
+from collections.abc import Callable
+from threading import Lock
 
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.live import Live
 from rich.markdown import Markdown
+from rich.segment import Segment
 from rich.text import Text
 
 from forkwood.domain.watch import DeltaSeen, EventSeen, Result, Seen
 from forkwood.surfaces.cli.live import note_try
+from forkwood.surfaces.cli.pieces import Cutter
 from forkwood.surfaces.cli.screen_text import visible
 from forkwood.surfaces.cli.terminal import Terminal
 
 THOUGHT_LINES = 4
+THOUGHT_CHARACTERS = 1_000
 REDRAWN_PER_SECOND = 12
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
-_GOES_ON = re.compile(r"( |\t|[-*+] |\d+[.)] |>|\|)")
-"""How a line begins that belongs to the block before it, blank line or not."""
+REST = 10
+"""How many times as long as it took to draw what is open is waited before it is drawn anew."""
 
 
 class MarkdownReply:
@@ -28,16 +35,20 @@ class MarkdownReply:
         self.terminal = terminal
         self.console = console or Console(file=terminal.out, width=terminal.pen.width, highlight=False)
         self.live: Live | None = None
+        self.thought = ""
+        self.lock = Lock()
+        """Held while the text grows: the screen's timer reads it from a thread of its own."""
         self._begin()
 
     def see(self, seen: Seen) -> bool:
         """Draw what is new."""
         match seen:
             case DeltaSeen(part="text"):
-                return self._add(seen)
+                self._add(seen)
+                return True
             case DeltaSeen(part="thinking"):
-                self.thought += seen.text
-                self._draw(Text("\n".join(visible(self.thought).split("\n")[-THOUGHT_LINES:]), style="dim italic"))
+                self.thought = (self.thought + seen.text)[-THOUGHT_CHARACTERS:]
+                self._show()
                 return True
             case EventSeen(kind="turn.started"):
                 self.close()
@@ -50,76 +61,86 @@ class MarkdownReply:
 
     def close(self) -> None:
         """Leave on the screen what is there."""
-        self._stop(Markdown(visible(self.open)) if self.open.strip() else Text(""))
+        last = Markdown(visible(self.text.open)) if self.text.open.strip() else Text("")
+        if self.live is not None:
+            self.live.update(last)
+            self.live.stop()
+            self.live = None
+        else:
+            self.console.print(last, end="")
         self._begin()
 
     def _begin(self) -> None:
-        self.whole = self.open = self.thought = ""
+        self.text = Cutter()
+        self.tail = Tail(self._open)
+        self.came: list[str] = []
+        self.thought = ""
         self.part = -1
 
-    def _add(self, delta: DeltaSeen) -> bool:
+    def _add(self, delta: DeltaSeen) -> None:
         text = delta.text if self.part in {-1, delta.index} else f"\n\n{delta.text}"
         self.part = delta.index
-        self.whole += text
-        settled, self.open = settle(self.open + text)
-        if settled.strip():
-            self._stop(Markdown(visible(settled)))
-            self.console.print()
-        self._draw(Markdown(visible(self.open)))
-        return True
+        self._grow(text)
+        self._show()
+
+    def _grow(self, text: str) -> None:
+        """Add TEXT, and let what it settles scroll up above what is open."""
+        self.came.append(text)
+        with self.lock:
+            pieces = list(self.text.add(text))
+        for piece in pieces:
+            self.tail.forget()
+            self.console.print(Markdown(visible(piece.text)))
+            if piece.apart:
+                self.console.print()
 
     def _finish(self, text: str) -> None:
-        if text.startswith(self.whole):
-            self.open += text[len(self.whole) :]
-        else:
-            self.open = text
+        whole = "".join(self.came)
+        if not text.startswith(whole):
+            self.text = Cutter()
+        self._grow(text.removeprefix(whole))
         self.close()
 
-    def _draw(self, what: RenderableType) -> None:
+    def _show(self) -> None:
         if self.live is None:
-            self.live = Live(console=self.console, refresh_per_second=REDRAWN_PER_SECOND, redirect_stderr=False)
+            self.live = Live(
+                self.tail, console=self.console, refresh_per_second=REDRAWN_PER_SECOND, redirect_stderr=False
+            )
             self.live.start()
-        self.live.update(what)
 
-    def _stop(self, what: RenderableType) -> None:
-        if self.live is None:
-            self.console.print(what, end="")
-            return
-        self.live.update(what)
-        self.live.stop()
-        self.live = None
+    def _open(self) -> RenderableType:
+        with self.lock:
+            text = self.text.open
+        if self.came:
+            return Markdown(visible(text))
+        return Text("\n".join(visible(self.thought).split("\n")[-THOUGHT_LINES:]), style="dim italic")
+
+
+class Tail:
+    """The end of what DRAWN gives, as much as the screen holds; drawn anew when it may have changed and has rested."""
+
+    def __init__(self, drawn: Callable[[], RenderableType], clock: Callable[[], float] = time.perf_counter) -> None:
+        self._drawn = drawn
+        self._clock = clock
+        self._lines: list[list[Segment]] = []
+        self._due = 0.0
+
+    def forget(self) -> None:
+        """What was drawn stands elsewhere now: draw anew at the next occasion."""
+        self._due = 0.0
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        begun = self._clock()
+        if begun >= self._due:
+            self._lines = console.render_lines(self._drawn(), options, pad=False)[1 - console.height :]
+            ended = self._clock()
+            self._due = ended + REST * (ended - begun)
+        for number, line in enumerate(self._lines):
+            if number:
+                yield Segment.line()
+            yield from line
 
 
 def show(text: str, terminal: Terminal) -> None:
     """A whole reply as Markdown."""
     Console(file=terminal.out, width=terminal.pen.width, highlight=False).print(Markdown(visible(text)))
-
-
-def settle(text: str) -> tuple[str, str]:
-    """TEXT cut where nothing that comes can change how its beginning is drawn: at the last blank line between blocks.
-
-    A blank line inside a fence, or before a line that may belong to a list, quotation or table, is no such place.
-    """
-    fence, at, cut, blank = "", 0, 0, False
-    for line in text.splitlines(keepends=True):
-        if not line.endswith("\n"):
-            break
-        bare = line.rstrip("\n")
-        if not fence and blank and bare.strip() and not _GOES_ON.match(bare):
-            cut = at
-        fence = _fence_after(fence, bare)
-        blank = not bare.strip() and not fence
-        at += len(line)
-    return text[:cut], text[cut:]
-
-
-def _fence_after(fence: str, line: str) -> str:
-    """The fence that is open after LINE, where FENCE was open before it; empty for none."""
-    found = _FENCE.match(line)
-    if not found:
-        return fence
-    mark, rest = found.groups()
-    if not fence:
-        return mark if "`" not in rest or mark[0] == "~" else ""
-    closes = mark[0] == fence[0] and len(mark) >= len(fence) and not rest.strip()
-    return "" if closes else fence
