@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from forkwood.domain import limits
 from forkwood.domain.errors import Conflict, LimitExceeded, Misused, NotFound
+from forkwood.domain.settings import Provider, Settings
 from forkwood.runtime import Runtime
 from tests.runtime.doors import door, said, texts
 
@@ -79,6 +81,51 @@ def test_a_key_has_bounds(runtime: Runtime) -> None:
     runtime.send("hello", key="k" * limits.key_characters_max, run=False)
     with pytest.raises(LimitExceeded):
         runtime.undo(key="k" * (limits.key_characters_max + 1))
+
+
+def test_a_keyed_command_is_answered_where_its_model_is_gone_since(runtime: Runtime) -> None:
+    there = Settings(home="/nowhere", providers={"mine": Provider(url="http://127.0.0.1:9/v1")})
+    runtime.house.settings = there
+    verbs: list[Callable[[], object]] = [
+        lambda: runtime.new(model="mine:one", key="new").id,
+        lambda: runtime.set("model", "mine:two", key="set").conversation.id,
+        lambda: runtime.send("hello", models=["mine:three"], key="send"),
+        lambda: runtime.retry("@", models=["mine:three"], key="retry"),
+    ]
+    first = [verb() for verb in verbs]
+    runtime.house.settings = Settings(home="/nowhere")
+    assert [verb() for verb in verbs] == first
+    with pytest.raises(NotFound, match="Nobody knows"):
+        runtime.set("model", "mine:two")
+
+
+def test_a_keyed_send_is_answered_where_its_file_is_gone_since(runtime: Runtime, tmp_path: Path) -> None:
+    note = tmp_path / "note.txt"
+    note.write_text("hello")
+    first = runtime.send("look", attach=[note], run=False, key="k")
+    assert runtime.send("look", attach=[note], run=False, key="k") == first
+    note.unlink()
+    assert runtime.send("look", attach=[note], run=False, key="k") == first
+    with pytest.raises(Conflict, match="used for another command"):
+        runtime.send("look again", attach=[note], run=False, key="k")
+    with pytest.raises(Conflict, match="cannot be told") as unknown:
+        runtime.send("look", attach=[tmp_path / "other.txt"], run=False, key="k")
+    assert "put the file back" in unknown.value.hint
+    note.write_text("other words")
+    with pytest.raises(Conflict, match="used for another command"):
+        runtime.send("look", attach=[note], run=False, key="k")
+
+
+def test_cancel_has_its_receipt_in_its_own_transaction(runtime: Runtime) -> None:
+    [run] = runtime.send("hello").runs
+    for key in ("", "k" * (limits.key_characters_max + 1)):
+        with pytest.raises((Misused, LimitExceeded)):
+            runtime.cancel(run, key=key)
+    assert runtime.runs()[0].status == "queued", "what was refused did nothing"
+    assert runtime.cancel(run, key="k").status == "cancelled"
+    assert runtime.cancel(run, key="k").status == "cancelled"
+    with pytest.raises(Conflict):
+        runtime.cancel(run[-8:], key="k")
 
 
 def test_an_act_that_fails_half_way_did_nothing(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+
+from forkwood.domain.errors import NotFound
 from forkwood.domain.ids import make_id
-from forkwood.domain.settings import Settings
-from forkwood.runtime.house import House, wall_clock
+from forkwood.domain.settings import Provider, Settings
+from forkwood.domain.watch import DeltaSeen
+from forkwood.runtime.house import House, ended, wall_clock
 from forkwood.store.db import Store
 from forkwood.store.opening import open_store
-from tests.runtime.doors import NOON, door, script
+from tests.runtime.doors import NOON, door, heard, script
 
 
 def test_ids_are_made_of_the_clock_and_chance_that_were_handed_in() -> None:
@@ -33,3 +37,48 @@ def test_there_is_one_engine_and_each_model_is_opened_once(home: Path, tmp_path:
     assert first is second
     runtime.close()
     assert list(home.glob("drivers/*")) == []
+
+
+def test_other_settings_bring_another_choice(tmp_path: Path) -> None:
+    house = door(settings=Settings(home=str(tmp_path), model="scripted:/one.json")).house
+    assert house.default_model().name == "scripted:/one.json"
+    house.settings = Settings(home=str(tmp_path), model="scripted:/two.json", system="Be brief.")
+    assert house.default_model().name == "scripted:/two.json"
+    assert house.engine._supplies.settings().system == "Be brief."
+
+
+async def test_what_takes_a_loop_is_waited_for_inside_one_too() -> None:
+    async def seven() -> int:
+        await asyncio.sleep(0)
+        return 7
+
+    async def broken() -> None:
+        raise ValueError("no")
+
+    assert ended(seven()) == 7
+    with pytest.raises(ValueError, match="no"):
+        ended(broken())
+    runtime = door()
+    with pytest.raises(NotFound, match="Nobody knows"):
+        runtime.house.known_model("nosuch:model")
+
+
+def test_secrets_are_credential_named_variables_and_keys_in_use(tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key.write_text("the-key-in-a-file\n")
+    key.chmod(0o600)
+    provider = Provider(url="http://127.0.0.1:9/v1", keys=(f"file:{key}", "env:ODD_NAME", "file:/nowhere/key"))
+    house = door(settings=Settings(home=str(tmp_path), providers={"mine": provider})).house
+    house.environ = {"A_TOKEN": "a" * 12, "B_TOKEN": "b" * 11, "ODD_NAME": "odd-but-in-use", "PLAIN": "p" * 20}
+    assert house.secrets() == {"A_TOKEN": "a" * 12, "ODD_NAME": "odd-but-in-use", f"file:{key}": "the-key-in-a-file"}
+
+
+def test_an_echoed_variable_reaches_nothing_that_is_kept(home: Path, tmp_path: Path) -> None:
+    runtime = door(open_store(home, now_ms=NOON), Settings(home=str(home)))
+    runtime.new(title="t")
+    runtime.house.environ = {**runtime.house.environ, "MY_TOKEN": "a-value-of-a-token"}
+    reply = {"text": "it is a-value-of-a-token.", "thinking": "a-value-of-a-token", "chunk": 3}
+    seen = heard(runtime, runtime.send("?", models=[script(tmp_path, reply)]))
+    assert "".join(one.text for one in seen if isinstance(one, DeltaSeen) and one.part == "text") == "it is [secret]."
+    assert runtime.path()[1].node.text == "it is [secret]."
+    assert "a-value-of-a-token" not in repr((seen, runtime.path(), list(runtime.log())))

@@ -10,10 +10,13 @@ import pytest
 from forkwood.domain import limits
 from forkwood.domain.errors import Conflict, LimitExceeded, Misused, NotFound, Refused
 from forkwood.domain.message import Attachment, Origin, Text, ToolCall, ToolResult
+from forkwood.domain.settings import Settings
 from forkwood.domain.tree import Spot
+from forkwood.engine.driver import Driver
 from forkwood.runtime import Runtime
-from forkwood.store import append, conversations
-from tests.runtime.doors import door, said, texts
+from forkwood.store import append, conversations, holding
+from forkwood.store.opening import open_store
+from tests.runtime.doors import NOON, door, said, texts
 
 
 @pytest.fixture
@@ -56,13 +59,49 @@ def test_several_models_answer_one_message_and_the_first_leads(runtime: Runtime)
         runtime.send("all?", at=sent.node.id, models=["scripted:/a.json"] * (limits.models_of_one_message_max + 1))
 
 
-def test_nobody_speaks_at_the_tip_of_a_run_at_work(runtime: Runtime) -> None:
+def test_nobody_speaks_at_the_tip_of_a_run_that_was_left(runtime: Runtime) -> None:
     sent = runtime.send("one")
-    with pytest.raises(Conflict, match="still answering here") as refused:
+    with pytest.raises(Conflict, match="was left unfinished here, and nobody drives it") as refused:
         runtime.send("two")
     assert refused.value.facts == {"run": sent.runs[0]}
-    assert "cancel" in refused.value.hint
+    assert f"forkwood resume {sent.runs[0][-8:]}" in refused.value.hint
     assert texts(runtime) == ["one"]
+
+
+def test_nobody_speaks_at_the_tip_of_a_run_at_work(home: Path) -> None:
+    runtime = door(open_store(home, now_ms=NOON), Settings(home=str(home), model="scripted:/nowhere.json"))
+    runtime.new()
+    [run] = runtime.send("one").runs
+    other = Driver.start(home / "drivers", lambda: "other")
+    with runtime.house.store.write() as tx:
+        holding.hold(tx, run, "other", NOON)
+    with pytest.raises(Conflict, match="still answering here"):
+        runtime.send("two")
+    other.close()
+
+
+def test_an_edited_reply_needs_no_model_to_be_reached(runtime: Runtime) -> None:
+    ids = said(runtime, "q1", "a1")
+    runtime.house.settings = Settings(home="/nowhere")
+    runtime.house.default_model = lambda: pytest.fail("a model was looked for")  # type: ignore[method-assign]
+    assert runtime.edit(ids[1], "a1 by hand").runs == ()
+    assert runtime.edit(ids[0], "q1'", run=False).runs == ()
+
+
+def test_what_holds_a_credential_is_kept_as_typed_and_warned_of(runtime: Runtime, tmp_path: Path) -> None:
+    secret = "a-value-of-a-token"
+    runtime.house.environ = {**runtime.house.environ, "MY_TOKEN": secret, "SHORT_KEY": "ollama"}
+    note = tmp_path / "note.txt"
+    note.write_text(f"token={secret}")
+    sent = runtime.send(f"use {secret} with ollama", attach=[note], run=False)
+    assert sent.warnings == (
+        "the text holds the value of MY_TOKEN; it is kept and sent as it is",
+        "note.txt holds the value of MY_TOKEN; it is kept and sent as it is",
+    )
+    assert sent.node.text == f"use {secret} with ollama"
+    assert runtime.edit(sent.node.id, f"{secret}!", run=False).warnings == sent.warnings[:1]
+    assert runtime.edit("@", f"{secret}!", keep=True).warnings == sent.warnings[:1]
+    assert runtime.send("nothing", run=False).warnings == ()
 
 
 def test_windie_17_an_edit_is_a_sibling_and_nothing_below_the_old_one_changes(runtime: Runtime) -> None:

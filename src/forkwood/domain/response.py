@@ -30,13 +30,17 @@ class Moved(Struct, frozen=True, kw_only=True):
 
 
 class Started(Struct, frozen=True, kw_only=True):
-    """What a send, edit or retry made: its node, the version it replaced, the graft of what was kept, its runs."""
+    """What a send, edit or retry made: its node, the version it replaced, the graft of what was kept, its runs.
+
+    WARNINGS are to be told before the runs are driven: what was typed holds a credential.
+    """
 
     conversation: Id
     node: Node
     runs: tuple[Id, ...]
     replaced: Id | None = None
     kept: Id | None = None
+    warnings: tuple[str, ...] = ()
 
 
 class SettingChange(Struct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from forkwood.domain import fences, limits
-from forkwood.domain.errors import LimitExceeded, Misused, NotFound
+from forkwood.domain.errors import Conflict, LimitExceeded, Misused, NotFound
 from forkwood.domain.message import Attachment
 from forkwood.store import blobs
 from forkwood.store.db import Tx
@@ -37,6 +37,15 @@ def read(paths: Sequence[Path]) -> tuple[ReadFile, ...]:
             "attachments of one message", limit="attachments_max", bound=limits.attachments_max, got=len(paths)
         )
     return tuple(_read(path) for path in paths)
+
+
+def blobs_again(paths: Sequence[Path], sent: Sequence[Attachment], key: str) -> list[str]:
+    """The SHA-256 of each file of a command that comes again by KEY.
+
+    A file that cannot be read any more is taken for what was SENT in its place, if that has its name: the bytes are
+    in the store. Raises Conflict where it has not: whether the command is the same cannot be told.
+    """
+    return [_blob_again(path, sent[at] if at < len(sent) else None, key) for at, path in enumerate(paths)]
 
 
 def keep(tx: Tx, files: Sequence[ReadFile]) -> tuple[Attachment, ...]:
@@ -70,12 +79,31 @@ def _read(path: Path) -> ReadFile:
     return ReadFile(part=_described(path.name, content), content=content)
 
 
+def _blob_again(path: Path, sent: Attachment | None, key: str) -> str:
+    try:
+        return _read(path).part.blob
+    except (NotFound, Misused) as gone:
+        if sent is not None and sent.name == _spelled(path.name):
+            return sent.blob
+        raise Conflict(
+            f"the key '{key}' was used, and {path} cannot be read: whether this is the same command cannot be told",
+            hint="put the file back, or use a key of its own for another command",
+            key=key,
+            path=str(path),
+        ) from gone
+
+
+def _spelled(name: str) -> str:
+    """The name of a file as a message has it: bytes that are no UTF-8 are spelled out."""
+    return name.encode(errors="backslashreplace").decode()
+
+
 def _described(name: str, content: bytes) -> Attachment:
     image = image_type(content)
     return Attachment(
         blob=sha256(content).hexdigest(),
         media="image" if image else "file",
-        name=name.encode(errors="backslashreplace").decode(),
+        name=_spelled(name),
         mime=image or _type_by_name(name) or _plain_type(content),
         size=len(content),
     )

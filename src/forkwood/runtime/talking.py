@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from forkwood.domain import limits
+from msgspec import Struct
+
+from forkwood import wire
+from forkwood.domain import limits, masking
 from forkwood.domain.act import MessageEdited, MessageSent, ReplyRetried, RunStarted, SettingChanged
 from forkwood.domain.errors import Conflict, LimitExceeded, Misused, Refused
 from forkwood.domain.ids import Id, ending
-from forkwood.domain.message import Origin, Part, Role, Text, Thinking, calls_of
+from forkwood.domain.message import Attachment, Origin, Part, Role, Text, Thinking, calls_of
 from forkwood.domain.response import Started
 from forkwood.domain.text import first_line
 from forkwood.domain.tree import Node, Spot
-from forkwood.runtime import attaching, naming
+from forkwood.runtime import attaching, driven, naming
 from forkwood.runtime.acts import Acting, OpenAct
+from forkwood.runtime.replying import Replying, chosen, found
 from forkwood.runtime.shaping import carry
 from forkwood.store import append, conversations, grafts, nodes, purge, runs, walk
+from forkwood.store.receipts import Receipt
 
 
 class Talking(Acting):
@@ -36,32 +41,27 @@ class Talking(Acting):
     ) -> Started:
         """Say something at a place (None: the head); then a run answers, or one per model: siblings.
 
-        Raises Misused for blank text without attachments, LimitExceeded, NotFound, Refused, ProviderFailed.
+        Raises Misused for blank text without attachments, LimitExceeded, NotFound, Refused, ProviderFailed, Conflict
+        where a run is at work there: `settle` drives one that was left.
         """
-        files = attaching.read(attach)
-        checked_text(text, blank_allowed=bool(files))
-        answering = self._answering(conversation, models) if run and role == "user" else ()
-
-        def do(act: OpenAct) -> Started:
-            out_of_trash(act)
-            spot = act.head() if at is None else naming.place(act.tx, act.conversation, at)
-            not_working(act, spot)
-            parts = ((Text(text=text),) if text else ()) + attaching.keep(act.tx, files)
-            node = add(act, spot, role, parts)
-            titled(act, text or files[0].part.name)
-            started = open_runs(act, walk.canonical(act.tx, node, 0), answering)
-            act.record(MessageSent, node=node, runs=started)
-            return response(act, node, started)
-
+        checked_text(text, blank_allowed=bool(attach))
+        given = self._receipt(key)
+        files = attaching.read(attach) if given is None else ()
         arguments = {
             "text": text,
             "at": at,
             "role": role,
             "models": list(models),
-            "attach": [file.part.blob for file in files],
+            "attach": [file.part.blob for file in files] if given is None else blobs_again(attach, given),
             "run": run,
         }
-        return self._act("send", arguments, Started, do, conversation=conversation, key=key)
+
+        def prepare(here: int) -> Callable[[OpenAct], Started]:
+            replying = found(self.house, here, models) if run and role == "user" else None
+            warnings = warned(self.house.secrets(), text, files)
+            return lambda act: said(act, at, Said(role=role, text=text, files=files), replying, warnings)
+
+        return self._act_ready("send", arguments, Started, prepare, conversation=conversation, key=key)
 
     def edit(
         self,
@@ -78,67 +78,116 @@ class Talking(Acting):
         """A new version of a message beside the old one. With KEEP what followed is carried behind it and nothing runs;
         else an edited user message is answered anew unless RUN is false. The old version and all below it stay."""
         checked_text(text, blank_allowed=False)
-        answering = self._answering(conversation, models) if run and not keep else ()
 
-        def do(act: OpenAct) -> Started:
-            out_of_trash(act)
-            entry, path = (
-                naming.followed(act.tx, act.conversation, node, on)
-                if keep
-                else (naming.met(act.tx, act.conversation, node, on), None)
-            )
-            old = editable(nodes.row(act.tx, entry.node), node)
-            new = add(act, entry.before, old.role or "user", edited(old, text), revises=entry.node)
-            after = regrouped(act, entry, new, old)
-            kept, started = None, tuple[Id, ...]()
-            if path is None:
-                started = open_runs(act, after, answering if old.role == "user" else ())
-            else:
-                kept = carry(act, after, path, walk.size(act.tx, path) - walk.size(act.tx, entry.after))
-            kept_id = None if kept is None else nodes.row(act.tx, kept).id
-            act.record(MessageEdited, node=new, revises=old.id, kept=kept_id, runs=started)
-            return response(act, new, started, replaced=old.id, kept=kept_id)
+        def prepare(here: int) -> Callable[[OpenAct], Started]:
+            runs_then = run and not keep and self._is_asking(here, node)
+            replying = found(self.house, here, models) if runs_then else None
+            warnings = warned(self.house.secrets(), text)
+
+            def do(act: OpenAct) -> Started:
+                out_of_trash(act)
+                if keep:
+                    return kept_edit(act, naming.followed(act.tx, act.conversation, node, on), node, text, warnings)
+                entry = naming.met(act.tx, act.conversation, node, on)
+                old, new, after = revised(act, entry, node, text)
+                answering = chosen(act, replying) if run and old.role == "user" else ()
+                started = open_runs(act, after, answering)
+                act.record(MessageEdited, node=new, revises=old.id, kept=None, runs=started)
+                return response(act, new, started, replaced=old.id, warnings=warnings)
+
+            return do
 
         arguments = {"node": node, "text": text, "keep": keep, "on": on, "models": list(models), "run": run}
-        return self._act("edit", arguments, Started, do, conversation=conversation, key=key)
+        return self._act_ready("edit", arguments, Started, prepare, conversation=conversation, key=key)
 
     def retry(
         self, node: str, *, conversation: str | None = None, models: Sequence[str] = (), key: str | None = None
     ) -> Started:
         """Another reply in a reply's place; for a user message, a reply to it."""
-        answering = self._answering(conversation, models)
 
-        def do(act: OpenAct) -> Started:
-            out_of_trash(act)
-            entry = naming.met(act.tx, act.conversation, node)
-            row = nodes.row(act.tx, entry.node)
-            spot = entry.after if row.role == "user" else entry.before
-            if row.role == "system":
-                raise Refused(f"{node} is a system message: nothing answers it", hint="retry a reply or a user message")
-            if not walk.size(act.tx, spot):
-                raise Refused(f"{node} is the first message: there is nothing it answers", hint="retry a user message")
-            started = open_runs(act, spot, answering)
-            act.record(ReplyRetried, node=entry.node, runs=started)
-            return response(act, entry.node, started)
+        def prepare(here: int) -> Callable[[OpenAct], Started]:
+            replying = found(self.house, here, models)
+            return lambda act: retried(act, node, replying)
 
-        return self._act(
-            "retry", {"node": node, "models": list(models)}, Started, do, conversation=conversation, key=key
+        return self._act_ready(
+            "retry", {"node": node, "models": list(models)}, Started, prepare, conversation=conversation, key=key
         )
 
-    def _answering(self, conversation: str | None, models: Sequence[str]) -> tuple[str, ...]:
-        """The models that are to answer, each known: those named, else the conversation's, else the default."""
-        if len(models) > limits.models_of_one_message_max:
-            raise LimitExceeded(
-                "models for one message",
-                limit="models_of_one_message_max",
-                bound=limits.models_of_one_message_max,
-                got=len(models),
-            )
-        if models:
-            return tuple(self.house.known_model(model) for model in models)
+    def _is_asking(self, conversation: int, name: str) -> bool:
+        """Whether the message of that name is a user's, so that an edit of it is answered."""
         with self.house.store.read() as tx:
-            chosen = conversations.row(tx, naming.conversation(tx, conversation)).model
-        return (self.house.known_model(chosen) if chosen else self.house.default_model().name,)
+            return nodes.row(tx, naming.node(tx, conversation, name)).role == "user"
+
+
+class Said(Struct, frozen=True, kw_only=True):
+    """A message as a person gave it."""
+
+    role: Role
+    text: str
+    files: tuple[attaching.ReadFile, ...]
+
+
+def said(act: OpenAct, at: str | None, message: Said, replying: Replying | None, warnings: tuple[str, ...]) -> Started:
+    """Append MESSAGE at the place of that name (None: the head), and open the runs that reply to it."""
+    out_of_trash(act)
+    spot = act.head() if at is None else naming.place(act.tx, act.conversation, at)
+    not_working(act, spot)
+    words = (Text(text=message.text),) if message.text else ()
+    node = add(act, spot, message.role, words + attaching.keep(act.tx, message.files))
+    titled(act, message.text or message.files[0].part.name)
+    started = open_runs(act, walk.canonical(act.tx, node, 0), chosen(act, replying) if replying else ())
+    act.record(MessageSent, node=node, runs=started)
+    return response(act, node, started, warnings=warnings)
+
+
+def revised(act: OpenAct, entry: naming.Met, name: str, text: str) -> tuple[Node, int, Spot]:
+    """Append the new version of an entry: the old one, the new one, and the place behind it."""
+    old = editable(nodes.row(act.tx, entry.node), name)
+    new = add(act, entry.before, old.role or "user", edited(old, text), revises=entry.node)
+    return old, new, regrouped(act, entry, new, old)
+
+
+def kept_edit(
+    act: OpenAct, followed: tuple[naming.Met, Spot], name: str, text: str, warnings: tuple[str, ...]
+) -> Started:
+    """The new version, and behind it what followed the old one on its path, carried; nothing runs."""
+    entry, path = followed
+    old, new, after = revised(act, entry, name, text)
+    kept = carry(act, after, path, walk.size(act.tx, path) - walk.size(act.tx, entry.after))
+    kept_id = None if kept is None else nodes.row(act.tx, kept).id
+    act.record(MessageEdited, node=new, revises=old.id, kept=kept_id, runs=())
+    return response(act, new, (), replaced=old.id, kept=kept_id, warnings=warnings)
+
+
+def retried(act: OpenAct, name: str, replying: Replying) -> Started:
+    """Open the runs that reply in a reply's place, or to a user message."""
+    out_of_trash(act)
+    entry = naming.met(act.tx, act.conversation, name)
+    row = nodes.row(act.tx, entry.node)
+    spot = entry.after if row.role == "user" else entry.before
+    if row.role == "system":
+        raise Refused(f"{name} is a system message: nothing answers it", hint="retry a reply or a user message")
+    if not walk.size(act.tx, spot):
+        raise Refused(f"{name} is the first message: there is nothing it answers", hint="retry a user message")
+    started = open_runs(act, spot, chosen(act, replying))
+    act.record(ReplyRetried, node=entry.node, runs=started)
+    return response(act, entry.node, started)
+
+
+def blobs_again(paths: Sequence[Path], given: Receipt) -> list[str]:
+    """The files' hashes for a key that was used: of a file that is gone since, that of what was sent under its name."""
+    sent = wire.decode(given.response, Started).node.parts if given.verb == "send" and given.response else ()
+    return attaching.blobs_again(paths, tuple(part for part in sent if isinstance(part, Attachment)), given.key)
+
+
+def warned(secrets: dict[str, str], text: str, files: Sequence[attaching.ReadFile] = ()) -> tuple[str, ...]:
+    """What to tell before words that hold a credential are sent: where its value is from, never the value."""
+    attached = ((file.part.name, file.content.decode(errors="replace")) for file in files)
+    return tuple(
+        f"{what} holds the value of {name}; it is kept and sent as it is"
+        for what, words in (("the text", text), *attached)
+        for name in masking.names_in(words, secrets)
+    )
 
 
 def checked_text(text: str, *, blank_allowed: bool) -> None:
@@ -176,16 +225,22 @@ def out_of_trash(act: OpenAct) -> None:
 def not_working(act: OpenAct, spot: Spot) -> None:
     """Refuse to speak at the tip of a run at work there: its reply would come beside the message, not before it."""
     run = runs.active_at(act.tx, act.conversation, spot)
-    if run is not None:
-        raise Conflict(
-            f"run {run[-8:]} is still answering here",
-            hint=f"wait for it (forkwood resume {run[-8:]}), end it (forkwood cancel {run[-8:]}), or speak with --at",
-            run=run,
-        )
+    if run is None:
+        return
+    name, row = ending(run), runs.details(act.tx, run)
+    if row.status == "waiting":
+        says, hint = "waits for an answer here", f"end it (forkwood cancel {name}), or speak elsewhere with --at"
+    elif driven.is_driven(act.house, row):
+        says = "is still answering here"
+        hint = f"wait for it (forkwood resume {name}), end it (forkwood cancel {name}), or speak elsewhere with --at"
+    else:
+        says = "was left unfinished here, and nobody drives it"
+        hint = f"let it finish (forkwood resume {name}), end it (forkwood cancel {name}), or speak elsewhere with --at"
+    raise Conflict(f"run {name} {says}", hint=hint, run=run)
 
 
 def add(act: OpenAct, spot: Spot, role: Role, parts: tuple[Part, ...], *, revises: int = 0) -> int:
-    """Append what a person says, and move the head behind it."""
+    """Append what a person says at a place; the head stays."""
     return append.add_message(
         act.tx,
         id=act.new_id(),
@@ -208,7 +263,7 @@ def titled(act: OpenAct, text: str) -> None:
 
 
 def open_runs(act: OpenAct, spot: Spot, models: Sequence[str]) -> tuple[Id, ...]:
-    """Move the head to SPOT and open a run there for each model; the first leads the head on."""
+    """Move the head to SPOT, and open a run there for each model: none, or the first leads the head on."""
     if models and purge.closing(act.tx, act.conversation):
         name = conversations.row(act.tx, act.conversation).id
         raise Refused(
@@ -267,7 +322,13 @@ def regrouped(act: OpenAct, entry: naming.Met, new: int, old: Node) -> Spot:
 
 
 def response(
-    act: OpenAct, node: int, started: tuple[Id, ...], *, replaced: Id | None = None, kept: Id | None = None
+    act: OpenAct,
+    node: int,
+    started: tuple[Id, ...],
+    *,
+    replaced: Id | None = None,
+    kept: Id | None = None,
+    warnings: tuple[str, ...] = (),
 ) -> Started:
     """What a verb that says something gives back."""
     return Started(
@@ -276,4 +337,5 @@ def response(
         runs=started,
         replaced=replaced,
         kept=kept,
+        warnings=warnings,
     )
