@@ -232,6 +232,8 @@ def test_windows_line_ends_and_the_mark_stay_where_a_setting_is_written(home: Pa
         ('profiles."my own".system', 'say "hi"\nand\tbye', 'say "hi"\nand\tbye'),
         ("profiles.poet.tools_off", '["a", "b"]', ("a", "b")),
         ("providers.new.url", "http://127.0.0.1:9/v1", "http://127.0.0.1:9/v1"),
+        ("providers.new.think_tags", "opened", "opened"),
+        ("providers.new.thoughts", "false", False),
         ("timeouts.first_byte_local", "900", 900.0),
     ],
 )
@@ -262,6 +264,9 @@ def test_any_setting_can_be_written_and_taken_out(home: Path, before: str, key: 
         ("title_by_model", "perhaps"),
         ("profiles.x.params.effort", "huge"),
         ("providers.x.keys", "sk-seeded-0123456789"),
+        ("providers.x.think_tags", "sometimes"),
+        ("providers.x.extra_headers.Authorization", "Bearer sk-seeded-0123456789"),
+        ("providers.x.extra_headers.x-title", "two\nlines"),
         ("profiles", "{}"),
     ],
 )
@@ -305,6 +310,15 @@ def test_the_page_about_settings_is_itself_a_file_that_can_be_read(home: Path) -
     assert settings.profiles["poet"].params == Parameters(temperature=0.9)
     assert settings.timeouts == Timeouts()
     assert len(settings.providers["work"].keys) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("40", 40), ("true", True), ("auto", "auto"), ('{"ttl": "1h"}', {"ttl": "1h"}), ("null", "null")],
+)
+def test_a_field_of_the_body_is_written_as_the_json_it_spells(home: Path, text: str, value: object) -> None:
+    config.config_set(home, "providers.box.extra_body.some_field", text)
+    assert load(home).providers["box"].extra_body == {"some_field": value}
 
 
 @pytest.mark.parametrize("shape", [Settings, Profile, Provider, Timeouts, Parameters])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias, get_args, get_origin
 
@@ -13,7 +14,7 @@ from msgspec import Struct
 from forkwood.domain import limits
 from forkwood.domain.errors import ForkwoodError, LimitExceeded, Misused, NotFound, StoreUnusable
 from forkwood.domain.settings import Provider, Settings
-from forkwood.models import keys, names
+from forkwood.models import keys, names, quirks
 
 FILE = "config.toml"
 BOM = "\ufeff"
@@ -252,6 +253,8 @@ def _checked(settings: Settings) -> Iterator[Wrong]:
     for name, provider in settings.providers.items():
         yield from _tried(("providers", name), names.provider_name, name)
         yield from _tried(("providers", name, "url"), names.url_of, provider.url)
+        for header, value in provider.extra_headers.items():
+            yield from _tried(("providers", name, "extra_headers", header), partial(quirks.header, header), value)
         for reference in provider.keys:
             yield from _tried(("providers", name, "keys"), keys.parse, reference)
 
@@ -330,9 +333,20 @@ def _typed(text: str, shape: Any, at: At) -> Any:
     try:
         if get_origin(shape) is tuple:
             return msgspec.json.decode(text, type=shape) if text.lstrip().startswith("[") else tuple(text.split(","))
+        if shape is Any:
+            return _plain(text)
         return msgspec.convert(text, shape, strict=False)
     except msgspec.MsgspecError as error:
         raise Wrong(at, str(error)) from None
+
+
+def _plain(text: str) -> Any:
+    """TEXT as the JSON it spells, else as the words it is; no file of settings can hold a null."""
+    try:
+        found = msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return text
+    return text if found is None else found
 
 
 def _place(document: Any, at: At, value: Any) -> None:

@@ -18,7 +18,7 @@ from forkwood.domain.message import Origin, Part, Role, Text, ToolCall
 from forkwood.domain.model import Binding, Delta, Price, Reply, Traits, Try, Usage
 from forkwood.domain.prompt import Prompt, ToolSpec
 from forkwood.domain.run import Run
-from forkwood.domain.settings import Settings
+from forkwood.domain.settings import Parameters, Settings
 from forkwood.domain.tool import ToolOutcome, ToolSealed
 from forkwood.domain.tree import ROOT, Node, Spot
 from forkwood.domain.watch import DeltaSeen, EventSeen, Result, Seen
@@ -65,6 +65,9 @@ class FakeModel:
 
     def encode(self, prompt: Prompt, images: Mapping[str, bytes]) -> bytes:
         return wire.canonical([prompt, sorted(images)])
+
+    def unsent(self, wanted: Parameters) -> tuple[str, ...]:
+        return () if wanted.context is None else ("context was not sent",)
 
     async def stream(self, request: bytes, attempt: Try) -> AsyncIterator[Delta | Reply]:
         self.prompts.append(wire.decode(request, tuple[Prompt, list[str]])[0])

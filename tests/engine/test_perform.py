@@ -14,9 +14,10 @@ from forkwood.domain.errors import Refused
 from forkwood.domain.message import Text
 from forkwood.domain.model import Reply
 from forkwood.domain.run_event import InteractionClosed
+from forkwood.domain.settings import Parameters
 from forkwood.domain.tool import ToolOutcome
 from forkwood.domain.watch import EventSeen
-from forkwood.store import holding, log, runs
+from forkwood.store import conversations, holding, log, runs
 from forkwood.store.opening import open_store
 from tests.engine.stage import (
     NOW,
@@ -257,3 +258,14 @@ async def test_after_a_crash_the_journal_is_asked_first(tmp_path: Path, found: T
     (settled,) = [event.payload for event in stage.events(run) if event.kind == "call.settled"]
     assert settled["parts"][0]["text"] == ("written again" if found is None else "it was written")
     assert (result.status, len(tool.used)) == ("done", 2 if found is None else 1)
+
+
+async def test_what_was_set_and_not_sent_is_told_once_at_the_first_reply_of_a_run(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, FakeModel(calling("look"), reply("Done."), reply("Again.")), tools=[FakeTool("look")])
+    with stage.store.write() as tx:
+        conversations.write_setting(tx, stage.conversation, "params", Parameters(context=9_000))
+    stage.say("Hi")
+    run = stage.open()
+    await stage.drive(run)
+    told = [event.payload["text"] for event in stage.events(run) if event.kind == "notice.given"]
+    assert told == ["context was not sent"]

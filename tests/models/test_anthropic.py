@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from forkwood.domain import limits
-from forkwood.domain.errors import ProviderFailed
 from forkwood.domain.message import Text, Thinking, ToolCall
 from forkwood.domain.model import Reply, Usage
 from forkwood.models.anthropic import BUDGETS, headers, path
@@ -38,12 +37,10 @@ def test_where_it_goes_and_who_asks() -> None:
     assert headers(None) == {"anthropic-version": "2023-06-01"}
 
 
-@pytest.mark.parametrize(
-    ("set_to", "quirk", "tokens"),
-    [({}, None, limits.output_tokens_default), ({}, 64_000, 64_000), ({"max_output": 300}, 64_000, 300)],
-)
-def test_a_number_of_tokens_is_always_asked_for(set_to: Any, quirk: int | None, tokens: int) -> None:
-    assert body(prompt(user("a"), **set_to), max_output=quirk)["max_tokens"] == tokens
+@pytest.mark.parametrize(("set_to", "tokens"), [({}, limits.output_tokens_default), ({"max_output": 300}, 300)])
+def test_a_number_of_tokens_is_always_asked_for(set_to: Any, tokens: int) -> None:
+    for style in ("budget", "level"):
+        assert body(prompt(user("a"), **set_to), effort_style=style)["max_tokens"] == tokens
 
 
 @pytest.mark.parametrize("effort", BUDGETS)
@@ -53,7 +50,16 @@ def test_effort_is_a_budget_on_top_of_the_answer_or_a_level(effort: Any) -> None
     assert body(asked)["max_tokens"] == 300 + BUDGETS[effort]
     by_level = body(asked, effort_style="level")
     assert by_level["output_config"] == {"effort": "low" if effort == "minimal" else effort}
+    assert by_level["thinking"] == {"type": "adaptive", "display": "summarized"}
     assert by_level["max_tokens"] == 300
+    assert body(asked, effort_style="level", thoughts=False)["thinking"] == {"type": "adaptive"}
+
+
+@pytest.mark.parametrize("effort", BUDGETS)
+def test_where_no_limit_is_set_there_is_room_for_the_thinking_in_every_model(effort: Any) -> None:
+    for style in ("budget", "level"):
+        tokens = body(prompt(user("a"), effort=effort), effort_style=style)["max_tokens"]
+        assert tokens == limits.output_tokens_default + BUDGETS[effort] <= 32_000
 
 
 def test_a_turn_without_thinking_of_its_own_goes_on_without() -> None:
@@ -64,17 +70,6 @@ def test_a_turn_without_thinking_of_its_own_goes_on_without() -> None:
     assert "thinking" in body(
         prompt(user("a"), assistant(*thoughts("anthropic"), call()), user(result()), effort="low")
     )
-
-
-def test_a_seed_is_refused_not_forgotten() -> None:
-    with pytest.raises(ProviderFailed) as caught:
-        request("anthropic", prompt(user("a"), seed=1))
-    assert (caught.value.reason, caught.value.facts["setting"]) == ("capability", "seed")
-    assert "set seed" in caught.value.hint
-
-
-def test_without_cache_marks_nothing_is_marked() -> None:
-    assert "cache_control" not in json.dumps(body(cases("anthropic")["tools"], cache_marks=False))
 
 
 def test_blank_texts_empty_replies_and_trailing_white_space_are_not_sent() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
 import pytest
 
 from forkwood.domain.settings import Provider
@@ -127,3 +130,95 @@ def test_a_server_that_has_shown_its_kind_gets_that_kinds_quirks() -> None:
     assert catalog.of_kind(plain, "llamacpp").quirks == like.quirks != Quirks()
     own = catalog.at_url("https://api.mistral.ai/v1", {})
     assert catalog.of_kind(own, "llamacpp").quirks == own.quirks
+
+
+@pytest.mark.parametrize(
+    ("model", "style"),
+    [
+        ("claude-3-7-sonnet-20250219", "budget"),
+        ("claude-sonnet-4-20250514", "budget"),
+        ("claude-opus-4-1-20250805", "budget"),
+        ("claude-haiku-4-5", "budget"),
+        ("claude-opus-4-6", "level"),
+        ("claude-sonnet-4-6-20260217", "level"),
+        ("claude-opus-5-4", "level"),
+        ("claude-of-next-year", "level"),
+        ("some-other-model", "budget"),
+    ],
+)
+def test_a_claude_takes_a_budget_or_a_level_by_its_name_wherever_it_is_reached(model: str, style: str) -> None:
+    known = catalog.providers({"proxy": Provider(url="https://proxy.example/v1", dialect="anthropic")})
+    for name, spelled in (("anthropic", model), ("proxy", f"anthropic/{model.title()}")):
+        assert catalog.quirks_of(known[name], spelled).effort_style == style
+
+
+@pytest.mark.parametrize(
+    ("model", "style"),
+    [
+        ("gemini-2.5-flash", "budget"),
+        ("models/gemini-2.0-flash", "budget"),
+        ("gemma-3-27b-it", "budget"),
+        ("gemini-3-pro-preview", "level"),
+        ("gemini-3.5-flash", "level"),
+        ("gemini-flash-latest", "level"),
+    ],
+)
+def test_a_gemini_of_the_third_line_takes_levels_and_wants_its_calls_signed(model: str, style: str) -> None:
+    quirks = catalog.quirks_of(catalog.providers({})["google"], model)
+    assert (quirks.effort_style, quirks.signed_calls) == (style, style == "level")
+
+
+@pytest.mark.parametrize(
+    ("model", "encrypted"),
+    [
+        ("gpt-4o", False), ("gpt-4.1-mini", False), ("gpt-5-chat-latest", False), ("ft:gpt-4o-mini:me::x", False),
+        ("gpt-5", True), ("gpt-5.4-mini", True), ("o3", True), ("gpt-9", True),
+    ],
+)  # fmt: skip
+def test_reasoning_is_asked_back_of_models_that_reason(model: str, encrypted: bool) -> None:
+    quirks = catalog.quirks_of(catalog.providers({})["openai"], model)
+    assert (quirks.encrypted_reasoning, quirks.output_limit_field) == (encrypted, "max_completion_tokens")
+
+
+@pytest.mark.parametrize(
+    ("model", "field"),
+    [
+        ("grok-3", None), ("grok-3-fast", None), ("grok-4-0709", None), ("grok-4-1-fast-reasoning", None),
+        ("grok-4.20-0309-reasoning", None), ("grok-code-fast-1", None), ("grok-3-mini", "reasoning_effort"),
+        ("grok-4.3", "reasoning_effort"), ("grok-4.20-multi-agent", "reasoning_effort"), ("grok-5", "reasoning_effort"),
+    ],
+)  # fmt: skip
+def test_effort_goes_to_the_groks_that_take_one(model: str, field: str | None) -> None:
+    assert catalog.quirks_of(catalog.providers({})["xai"], model).effort_field == field
+
+
+def test_what_a_person_says_of_a_server_comes_over_what_is_known_of_it() -> None:
+    said = Provider(think_tags="opened", thoughts=False, extra_body={"top_k": 40}, extra_headers={"X-Title": "t"})
+    url = "http://127.0.0.1:5000/v1"
+    known = catalog.providers({"mistral": said, "box": msgspec.structs.replace(said, url=url)})
+    mine: dict[str, Any] = {
+        "think_tags": "opened",
+        "thoughts": False,
+        "extra_body": {"top_k": 40},
+        "extra_headers": {"x-title": "t"},
+    }
+    assert catalog.quirks_of(known["mistral"], "m") == msgspec.structs.replace(
+        catalog.quirks_of(catalog.providers({})["mistral"], "m"), **mine
+    )
+    assert catalog.quirks_of(known["box"], "m") == Quirks(**mine)
+    like = catalog.quirks_of(catalog.of_kind(known["box"], "llamacpp"), "m")
+    assert (like.think_tags, like.effort_field) == ("opened", "chat_template_kwargs.reasoning_effort")
+    assert catalog.quirks_of(catalog.at_url(url, {"box": msgspec.structs.replace(said, url=url)}), "m") == Quirks(
+        **mine
+    )
+
+
+def test_every_quirk_has_an_owner() -> None:
+    plain = msgspec.structs.asdict(Quirks())
+    entries = (*catalog.CLOUD, *catalog.LOCAL)
+    owned = [quirks for entry in entries for quirks in (entry.quirks, *(some.quirks for some in entry.some))]
+    by_catalog = {
+        name for quirks in owned for name, value in msgspec.structs.asdict(quirks).items() if value != plain[name]
+    }
+    by_settings = plain.keys() & {field.name for field in msgspec.structs.fields(Provider)}
+    assert plain.keys() == by_catalog | by_settings

@@ -42,23 +42,20 @@ def test_where_it_goes_and_who_asks() -> None:
         ({"extra_body": {"options": {"f16": True}}}, "options", {"f16": True}),
         ({"effort_field": "reasoning.effort"}, "reasoning", {"effort": "low"}),
         ({"effort_field": None}, "reasoning_effort", None),
+        ({"seed_field": "random_seed"}, "random_seed", 7),
+        ({"seed_field": "random_seed"}, "seed", None),
+        ({"seed_field": None}, "seed", None),
         ({"extra_body": {"stream": False}}, "stream", False),
     ],
 )
 def test_quirks_of_the_body(quirks: dict[str, Any], field: str, value: Any) -> None:
-    asked = prompt(user("hi"), max_output=300, context=9000, effort="low")
+    asked = prompt(user("hi"), max_output=300, context=9000, effort="low", seed=7)
     assert body(asked, **quirks).get(field) == value
-
-
-def test_parallel_calls_are_named_only_where_tools_are() -> None:
-    assert body(cases("chat")["tools"], parallel_calls=False)["parallel_tool_calls"] is False
-    assert "parallel_tool_calls" not in body(cases("chat")["text"], parallel_calls=False)
 
 
 def test_who_speaks_the_system_prompt() -> None:
     asked = prompt(user("hi"), system="Be brief.")
     assert body(asked, system_role="developer")["messages"][0] == {"role": "developer", "content": "Be brief."}
-    assert body(asked, system_role="user")["messages"] == [{"role": "user", "content": "Be brief.\n\nhi"}]
 
 
 def test_call_ids_of_nine_characters_stay_paired() -> None:
@@ -124,6 +121,22 @@ def test_details_are_put_together_and_kept_for_replay_only_where_they_are_signed
 def test_after_a_field_of_thinking_a_tag_is_a_word() -> None:
     reply = read(chunk(reasoning_content="Hm."), chunk(content="<think> opens"), chunk("stop"))
     assert reply.parts == (Thinking(text="Hm."), Text(text="<think> opens"))
+
+
+def test_thinking_goes_back_in_its_field_to_who_demands_it() -> None:
+    frames = (chunk(reasoning_content="Hm"), chunk(reasoning_content="."), chunk("stop", content="Yes."))
+    thought, answer = read(*frames, thinking_field="reasoning_content").parts
+    mark = Replay(dialect="chat", family="gpt", value={"field": "reasoning_content"})
+    assert thought == Thinking(text="Hm.", replay=mark)
+    assert read(*frames).parts == (Thinking(text="Hm."), answer)
+    asked = prompt(user("a"), assistant(thought, answer), user("b"), assistant(call()), user(result()), assistant("c"))
+    sent = [
+        message
+        for message in body(asked, thinking_field="reasoning_content")["messages"]
+        if message["role"] == "assistant"
+    ]
+    assert [message.get("reasoning_content") for message in sent] == ["Hm.", "", None]
+    assert "reasoning_content" not in json.dumps(body(asked))
 
 
 def test_tags_are_as_the_quirk_says() -> None:

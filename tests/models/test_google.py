@@ -53,7 +53,7 @@ def test_effort_is_a_budget_or_a_level() -> None:
 
 def test_a_call_of_another_model_is_marked_as_unsigned_where_signatures_are_demanded() -> None:
     asked = prompt(user("a"), assistant(call("c1"), call("c2")), user(result("c1"), result("c2")))
-    parts = body(asked, effort_style="level")["contents"][1]["parts"]
+    parts = body(asked, signed_calls=True)["contents"][1]["parts"]
     assert [one.get("thoughtSignature") for one in parts] == [UNSIGNED, None]
     assert "thoughtSignature" not in json.dumps(body(asked))
 

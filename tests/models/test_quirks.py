@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from forkwood.models.quirks import Quirks
+from forkwood.domain.errors import Misused
+from forkwood.models.quirks import OURS, SECRET, Quirks, header
 from forkwood.models.remote import DIALECTS
 from tests.models.prompts import IMAGES, MODELS, cases
 
@@ -16,5 +17,15 @@ def test_extra_fields_of_the_body_win_in_every_dialect(dialect: str) -> None:
     assert body.endswith(b',"keep_alive":"5m"}')
 
 
-def test_quirks_are_values() -> None:
-    assert Quirks() == Quirks(output_limit_field="max_tokens", system_role="system", think_tags="leading")
+@pytest.mark.parametrize("name", sorted(OURS | SECRET | {"", "a b", "ü", "x:y"}))
+def test_a_header_that_no_setting_may_send_is_refused(name: str) -> None:
+    with pytest.raises(Misused) as refused:
+        header(name.title(), "sk-seeded-0123456789")
+    assert "seeded" not in repr((refused.value, refused.value.hint, refused.value.facts))
+
+
+def test_a_header_goes_by_its_name_in_lower_case() -> None:
+    assert header("X-Title", " Forkwood ") == ("x-title", "Forkwood")
+    for value in ("a\nb", "ü"):
+        with pytest.raises(Misused):
+            header("x-title", value)

@@ -11,7 +11,7 @@ import pytest
 from forkwood.domain.errors import ProviderFailed
 from forkwood.domain.message import Text
 from forkwood.domain.model import Binding, Delta, Model, Reply, Traits, Try
-from forkwood.domain.settings import Timeouts
+from forkwood.domain.settings import Parameters, Timeouts
 from forkwood.models.quirks import Quirks
 from forkwood.models.remote import DIALECTS, RemoteModel
 from tests.models.prompts import IMAGES, PICTURE, WEATHER, cases, golden, prompt, user
@@ -169,3 +169,15 @@ async def test_what_the_model_is_known_not_to_take_is_told_before_it_is_sent(
         remote(replay, traits=traits).encode(asked, IMAGES)
     assert (caught.value.reason, bool(caught.value.hint)) == ("capability", True)
     assert remote(replay).encode(asked, IMAGES)
+
+
+def test_a_parameter_that_cannot_be_sent_is_refused_or_told(replay: Replay) -> None:
+    far = remote(replay, "responses")
+    with pytest.raises(ProviderFailed) as caught:
+        far.encode(prompt(user("a"), seed=1), {})
+    assert (caught.value.reason, caught.value.facts["setting"]) == ("capability", "seed")
+    wanted = Parameters(context=9_000, effort="low")
+    assert far.encode(prompt(user("a"), context=9_000, effort="low"), {})
+    (told,) = far.unsent(wanted)
+    assert told.startswith("context (9000) was not sent: acme:gpt-5 takes none")
+    assert remote(replay, "ollama").unsent(wanted) == ()

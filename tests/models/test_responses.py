@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from forkwood.domain.errors import ProviderFailed
 from forkwood.domain.message import Replay, Text, Thinking, ToolCall
 from forkwood.domain.model import Reply
 from forkwood.models.quirks import Quirks
@@ -51,17 +50,6 @@ def test_nothing_is_stored_and_reasoning_is_asked_for_as_the_quirks_say() -> Non
     assert "include" not in body(asked, encrypted_reasoning=False)
     assert body(asked, thoughts=False)["reasoning"] == {"effort": "high"}
     assert "reasoning" not in body(prompt(user("a")))
-
-
-def test_parallel_calls_are_named_only_where_tools_are() -> None:
-    assert body(cases("responses")["tools"], parallel_calls=False)["parallel_tool_calls"] is False
-    assert "parallel_tool_calls" not in body(cases("responses")["text"], parallel_calls=False)
-
-
-def test_a_seed_is_refused_not_forgotten() -> None:
-    with pytest.raises(ProviderFailed) as caught:
-        request("responses", prompt(user("a"), seed=1))
-    assert caught.value.reason == "capability"
 
 
 def test_reasoning_that_nothing_follows_is_left_out() -> None:

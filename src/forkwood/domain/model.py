@@ -11,6 +11,7 @@ from forkwood.domain import limits
 from forkwood.domain.errors import FailureKind, ProviderFailed
 from forkwood.domain.message import Part, PartialReason
 from forkwood.domain.prompt import Prompt
+from forkwood.domain.settings import Parameters
 
 Dialect: TypeAlias = Literal["chat", "responses", "anthropic", "google", "ollama", "scripted"]
 
@@ -132,6 +133,10 @@ class Model(Protocol):
 
         Raises ProviderFailed("capability") for what this model cannot be sent.
         """
+        ...
+
+    def unsent(self, wanted: Parameters) -> tuple[str, ...]:
+        """What a person should know of WANTED parameters that `encode` leaves out for this model, in words."""
         ...
 
     def stream(self, request: bytes, attempt: Try) -> AsyncIterator[Delta | Reply]:

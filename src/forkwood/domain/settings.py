@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -35,12 +35,17 @@ class Profile(Struct, frozen=True, kw_only=True):
 class Provider(Struct, frozen=True, kw_only=True):
     """A provider from `[providers.NAME]`: its URL and dialect where it is no known one, and where its keys are found.
 
-    `keys` are references: `env:NAME`, `keyring:NAME`, `file:PATH` (mode 600). Values never stand here.
+    `keys` are references: `env:NAME`, `keyring:NAME`, `file:PATH` (mode 600). Values never stand here. The others say
+    what is particular about its server, over what is known of it: see `models/quirks.py`.
     """
 
     url: str | None = None
     dialect: Literal["chat", "responses", "anthropic", "google", "ollama"] | None = None
     keys: tuple[str, ...] = ()
+    think_tags: Literal["leading", "opened", "none"] | None = None
+    thoughts: bool | None = None
+    extra_body: dict[str, Any] = {}
+    extra_headers: dict[str, str] = {}
 
 
 class Timeouts(Struct, frozen=True, kw_only=True):

@@ -7,6 +7,8 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import cast
 
+from msgspec.structs import replace
+
 from forkwood.domain.errors import ForkwoodError, ProviderFailed
 from forkwood.domain.message import PartialReason, Text, ToolCall
 from forkwood.domain.model import NEXT_KEY_STATUS, Delta, Model, Reply, Try, wait_before
@@ -39,6 +41,8 @@ async def call_model(grip: Grip, model: Model, step: CallModel) -> None:
         reply = _so_far(grip, "cancelled")
     if reply is None:
         return  # the last failed try is in the log, and what follows from it
+    if step.turn == 1:
+        reply = replace(reply, notices=(*model.unsent(ready.manifest.parameters), *reply.notices))
     keep_reply(grip, step.turn, reply, ready.manifest)
     grip.begin_draft()
     grip.feed.catch_up()

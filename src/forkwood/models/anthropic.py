@@ -12,7 +12,7 @@ from forkwood.domain import limits
 from forkwood.domain.message import Attachment, Part, PartialReason, Text, Thinking, ToolCall, ToolResult, results_of
 from forkwood.domain.model import Dialect, Usage
 from forkwood.domain.prompt import Prompt, PromptMessage
-from forkwood.domain.settings import Effort
+from forkwood.domain.settings import Effort, Parameters
 from forkwood.domain.text import storable_value
 from forkwood.models import sending
 from forkwood.models.failures import Peer
@@ -21,8 +21,8 @@ from forkwood.models.quirks import Quirks
 from forkwood.models.reply import Slot, whole
 
 VERSION = "2023-06-01"
-BUDGETS: dict[Effort, int] = {"minimal": 1_024, "low": 4_096, "medium": 12_288, "high": 24_576}
-"""Tokens of thinking; they come on top of the tokens of the answer."""
+BUDGETS: dict[Effort, int] = {"minimal": 1_024, "low": 4_096, "medium": 12_288, "high": 23_552}
+"""Tokens of thinking. With the default for the answer the most is within the 32,000 that Claude Opus 4 can put out."""
 
 _MARK = {"type": "ephemeral"}
 _ENDS: dict[str, tuple[PartialReason, str]] = {
@@ -44,17 +44,19 @@ def headers(key: str | None) -> dict[str, str]:
     return {"x-api-key": key, **version} if key else version
 
 
+def lacks(_quirks: Quirks) -> frozenset[str]:
+    """The parameters that cannot be sent."""
+    return frozenset({"seed", "context"})
+
+
 def encode(prompt: Prompt, images: Mapping[str, bytes], model: str, quirks: Quirks) -> bytes:
     """The request body for PROMPT, a pure function of its arguments. Raises ProviderFailed("capability")."""
-    sending.refuse_seed(prompt, "Anthropic")
     parameters = prompt.parameters
     thinking = _thinking(prompt, quirks)
-    answer = parameters.max_output or quirks.max_output or limits.output_tokens_default
-    budget = thinking.get("thinking", {}).get("budget_tokens", 0)
-    body: dict[str, Any] = {"model": model, "max_tokens": answer + budget}
+    body: dict[str, Any] = {"model": model, "max_tokens": _output_limit(parameters, thinking)}
     if prompt.system:
-        body["system"] = _marked([{"type": "text", "text": prompt.system}], quirks)
-    body["messages"] = list(_messages(prompt, images, quirks))
+        body["system"] = _marked([{"type": "text", "text": prompt.system}])
+    body["messages"] = list(_messages(prompt, images))
     if prompt.tools:
         body["tools"] = [
             {"name": tool.name, "description": tool.description, "input_schema": tool.schema} for tool in prompt.tools
@@ -66,13 +68,25 @@ def encode(prompt: Prompt, images: Mapping[str, bytes], model: str, quirks: Quir
     return wire.encode(body)
 
 
+def _output_limit(parameters: Parameters, thinking: dict[str, Any]) -> int:
+    """Tokens of thinking and answer together, which must be said: as set, else with room for the thinking wished for.
+
+    A budget must be smaller, and is the model's own bound on its thinking: it comes on top of what was set, too.
+    """
+    answer = parameters.max_output or limits.output_tokens_default
+    room = BUDGETS[parameters.effort] if thinking and parameters.effort else 0
+    return answer if parameters.max_output and "output_config" in thinking else answer + room
+
+
 def _thinking(prompt: Prompt, quirks: Quirks) -> dict[str, Any]:
     """How the model is asked to think; not at all where it goes on from a turn that holds no thinking of its own."""
     effort = prompt.parameters.effort
     if effort is None:
         return {}
     if quirks.effort_style == "level":
-        return {"thinking": {"type": "adaptive"}, "output_config": {"effort": "low" if effort == "minimal" else effort}}
+        shown = {"display": "summarized"} if quirks.thoughts else {}
+        level = "low" if effort == "minimal" else effort
+        return {"thinking": {"type": "adaptive", **shown}, "output_config": {"effort": level}}
     if _goes_on_without_thinking(prompt):
         return {}
     return {"thinking": {"type": "enabled", "budget_tokens": BUDGETS[effort]}}
@@ -89,14 +103,14 @@ def _goes_on_without_thinking(prompt: Prompt) -> bool:
     )
 
 
-def _messages(prompt: Prompt, images: Mapping[str, bytes], quirks: Quirks) -> Iterable[dict[str, Any]]:
+def _messages(prompt: Prompt, images: Mapping[str, bytes]) -> Iterable[dict[str, Any]]:
     for message in prompt.messages:
         last = message is prompt.messages[-1]
         if message.role == "assistant":
             blocks = _said(message, last=last)
         else:
             blocks = _asked(message, images)
-            blocks = _marked(blocks, quirks) if last else blocks
+            blocks = _marked(blocks) if last else blocks
         if blocks:
             yield {"role": "assistant" if message.role == "assistant" else "user", "content": blocks}
 
@@ -149,11 +163,9 @@ def _blocks(parts: tuple[Part, ...], images: Mapping[str, bytes]) -> list[dict[s
     return blocks
 
 
-def _marked(blocks: list[dict[str, Any]], quirks: Quirks) -> list[dict[str, Any]]:
-    """BLOCKS with a cache mark on the last."""
-    if not blocks or not quirks.cache_marks:
-        return blocks
-    return [*blocks[:-1], {**blocks[-1], "cache_control": _MARK}]
+def _marked(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """BLOCKS with a mark on the last: up to there the provider may keep what it has read."""
+    return blocks and [*blocks[:-1], {**blocks[-1], "cache_control": _MARK}]
 
 
 class _Delta(Struct, frozen=True, gc=False):

@@ -6,7 +6,8 @@ Settings extend and override them: a provider is one entry here, or one `[provid
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from fnmatch import fnmatchcase
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -14,7 +15,7 @@ from msgspec import Struct
 from forkwood.domain.model import Dialect
 from forkwood.domain.settings import Provider
 from forkwood.models import names
-from forkwood.models.quirks import Quirks
+from forkwood.models.quirks import Quirks, header
 
 Kind: TypeAlias = Literal["openai", "anthropic", "google", "ollama", "llamacpp", "lmstudio", "vllm"]
 """How a server is asked for its models; `openai` is what every compatible server answers."""
@@ -24,10 +25,18 @@ COMPATIBLE = "/v1"
 """Where a local server's compatible routes begin, beside its own."""
 
 
+class Some(Struct, frozen=True, kw_only=True):
+    """The QUIRKS of some models, by PATTERNS of their bare names in lower case."""
+
+    patterns: tuple[str, ...]
+    quirks: Quirks
+
+
 class Known(Struct, frozen=True, kw_only=True):
     """A provider. `url` is where its dialect's paths begin; `keys` are references, tried in their order.
 
     `preferred` are patterns of names: with nothing set, the newest model its list offers under the first that fits.
+    `quirks` are those of its models, but for the first of `some` that fits one; what a person set comes over both.
     """
 
     name: str
@@ -36,20 +45,50 @@ class Known(Struct, frozen=True, kw_only=True):
     kind: Kind
     keys: tuple[str, ...] = ()
     quirks: Quirks = Quirks()
+    some: tuple[Some, ...] = ()
+    by_person: dict[str, Any] = {}
     local: bool = False
     preferred: tuple[str, ...] = ()
 
+
+# Which form a model wants follows from its name alone. The lists are of old models: they are closed, and what comes
+# out next year is spoken to in the form that the newest have now.
+_OPENAI = Quirks(output_limit_field="max_completion_tokens", system_role="developer")
+_OPENAI_WITHOUT_REASONING = ("gpt-3*", "gpt-4*", "chatgpt-*", "ft:gpt-[34]*", "gpt-*-chat*")
+_CLAUDE_BY_BUDGET = (
+    "claude-[0-3]*",
+    "claude-instant*",
+    *(
+        f"claude-{family}-4{rest}"
+        for family in ("opus", "sonnet", "haiku")
+        for rest in ("", "-[0-5]", "-[0-5]-*", "-2*")
+    ),
+)
+_GEMINI_BY_BUDGET = ("gemini-[12].*", "gemini-robotics-er-1.*")
+_GROK_WITHOUT_EFFORT = (
+    "grok-[23]",
+    "grok-[23]-[!m]*",
+    "grok-4-[01f]*",
+    "grok-4.20-[0-9]*",
+    "grok-code*",
+    "grok-build*",
+)
 
 CLOUD: tuple[Known, ...] = (
     Known(
         name="openai",
         url="https://api.openai.com/v1",
         # Responses here, for it alone gives reasoning back to be replayed across tool calls; chat for every other
-        # server, for that is the route they copy. The quirks are for who sets `dialect = "chat"`.
+        # server, for that is the route they copy. The fields of chat are for who sets `dialect = "chat"`.
         dialect="responses",
         kind="openai",
         keys=("env:OPENAI_API_KEY",),
-        quirks=Quirks(output_limit_field="max_completion_tokens", system_role="developer"),
+        quirks=_OPENAI,
+        some=(
+            Some(
+                patterns=_OPENAI_WITHOUT_REASONING, quirks=msgspec.structs.replace(_OPENAI, encrypted_reasoning=False)
+            ),
+        ),
         preferred=("gpt-[0-9].[0-9]-terra", "gpt-[0-9].[0-9]", "gpt-[0-9]", "gpt-[0-9]*"),
     ),
     Known(
@@ -58,6 +97,10 @@ CLOUD: tuple[Known, ...] = (
         dialect="anthropic",
         kind="anthropic",
         keys=("env:ANTHROPIC_API_KEY",),
+        some=(
+            Some(patterns=_CLAUDE_BY_BUDGET, quirks=Quirks()),
+            Some(patterns=("claude-*",), quirks=Quirks(effort_style="level")),
+        ),
         preferred=("claude-sonnet-*", "claude-*"),
     ),
     Known(
@@ -66,6 +109,10 @@ CLOUD: tuple[Known, ...] = (
         dialect="google",
         kind="google",
         keys=("env:GEMINI_API_KEY", "env:GOOGLE_API_KEY"),
+        some=(
+            Some(patterns=_GEMINI_BY_BUDGET, quirks=Quirks()),
+            Some(patterns=("gemini-*",), quirks=Quirks(effort_style="level", signed_calls=True)),
+        ),
         preferred=("gemini-[0-9].[0-9]-flash", "gemini-*-flash", "gemini-*"),
     ),
     Known(
@@ -93,7 +140,7 @@ CLOUD: tuple[Known, ...] = (
         kind="openai",
         keys=("env:MISTRAL_API_KEY",),
         # It refuses fields it does not know, sends usage unasked, and takes no other ids of calls.
-        quirks=Quirks(stream_usage=False, call_ids="nine", effort_field=None),
+        quirks=Quirks(stream_usage=False, call_ids="nine", seed_field="random_seed", effort_field=None),
         preferred=("mistral-medium-latest", "mistral-large-latest", "mistral-*"),
     ),
     Known(
@@ -102,6 +149,8 @@ CLOUD: tuple[Known, ...] = (
         dialect="chat",
         kind="openai",
         keys=("env:DEEPSEEK_API_KEY",),
+        # It thinks by default, and refuses a reply that called tools without the thinking before it.
+        quirks=Quirks(seed_field=None, thinking_field="reasoning_content"),
         preferred=("deepseek-chat", "deepseek-*"),
     ),
     Known(
@@ -110,6 +159,7 @@ CLOUD: tuple[Known, ...] = (
         dialect="chat",
         kind="openai",
         keys=("env:XAI_API_KEY",),
+        some=(Some(patterns=_GROK_WITHOUT_EFFORT, quirks=Quirks(effort_field=None)),),
         preferred=("grok-[0-9].[0-9]", "grok-[0-9]*"),
     ),
 )
@@ -123,7 +173,8 @@ LOCAL: tuple[Known, ...] = (
         dialect="chat",
         kind="llamacpp",
         local=True,
-        quirks=Quirks(effort_field=None),
+        # The template of the model says what becomes of it; one that knows no effort leaves it.
+        quirks=Quirks(effort_field="chat_template_kwargs.reasoning_effort"),
     ),
     Known(
         name="lmstudio",
@@ -137,6 +188,9 @@ LOCAL: tuple[Known, ...] = (
 """Servers of this machine, in the order in which a default is looked for."""
 
 _BY_KIND = {known.kind: known for known in LOCAL}
+_BY_DIALECT: dict[Dialect, Known] = {known.dialect: known for known in (*CLOUD, *LOCAL) if known.dialect != "chat"}
+_SETTABLE = ("think_tags", "thoughts", "extra_body")
+"""Quirks that `[providers.NAME]` sets as they stand."""
 
 
 def providers(settings: Mapping[str, Provider]) -> dict[str, Known]:
@@ -159,12 +213,19 @@ def without_address(settings: Mapping[str, Provider]) -> tuple[str, ...]:
     return tuple(name for name, provider in settings.items() if name not in known and provider.url is None)
 
 
+def quirks_of(known: Known, model: str) -> Quirks:
+    """What is particular about MODEL of KNOWN."""
+    bare = model.rpartition("/")[2].lower()
+    fitting = (some.quirks for some in known.some if any(fnmatchcase(bare, pattern) for pattern in some.patterns))
+    return msgspec.structs.replace(next(fitting, known.quirks), **known.by_person)
+
+
 def at_url(url: str, settings: Mapping[str, Provider]) -> Known:
     """The compatible server at URL, with the keys and quirks of the provider that is known at that very address."""
     url = names.url_of(url)
     plain = Known(name=url, url=url, dialect="chat", kind="openai", local=names.is_loopback(url))
     like = next((known for known in providers(settings).values() if url in {known.url, compatible(known).url}), plain)
-    return msgspec.structs.replace(plain, keys=like.keys, quirks=like.quirks)
+    return msgspec.structs.replace(plain, keys=like.keys, quirks=like.quirks, some=like.some, by_person=like.by_person)
 
 
 def nobody(name: str) -> Known:
@@ -205,21 +266,32 @@ def _overridden(known: Known, provider: Provider | None) -> Known:
         dialect=dialect,
         # What the environment holds was given for the usual address: another one gets the keys that are named for it.
         keys=_unique(provider.keys, known.keys if url == known.url else ()),
+        by_person=_by_person(provider),
         local=names.is_loopback(url),
     )
 
 
 def _added(name: str, url: str, provider: Provider) -> Known:
     dialect = provider.dialect or "chat"
-    kinds: dict[Dialect, Kind] = {"anthropic": "anthropic", "google": "google", "ollama": "ollama"}
+    like = _BY_DIALECT.get(dialect)
     return Known(
         name=name,
         url=_address(url, dialect),
         dialect=dialect,
-        kind=kinds.get(dialect, "openai"),
+        kind=like.kind if like else "openai",
         keys=provider.keys,
+        quirks=like.quirks if like else Quirks(),
+        some=like.some if like else (),
+        by_person=_by_person(provider),
         local=names.is_loopback(url),
     )
+
+
+def _by_person(provider: Provider) -> dict[str, Any]:
+    """The quirks that PROVIDER, as a person wrote it, sets. Raises Misused for a header that cannot be sent."""
+    found = {name: getattr(provider, name) for name in _SETTABLE}
+    found["extra_headers"] = dict(header(name, value) for name, value in provider.extra_headers.items())
+    return {name: value for name, value in found.items() if value is not None and value != {}}
 
 
 def _address(text: str, dialect: Dialect) -> str:

@@ -46,13 +46,17 @@ def headers(key: str | None) -> dict[str, str]:
     return {"authorization": f"Bearer {key}"} if key else {}
 
 
+def lacks(quirks: Quirks) -> frozenset[str]:
+    """The parameters that cannot be sent."""
+    fields = {"seed": quirks.seed_field, "effort": quirks.effort_field, "context": None}
+    return frozenset(name for name, field in fields.items() if field is None)
+
+
 def encode(prompt: Prompt, images: Mapping[str, bytes], model: str, quirks: Quirks) -> bytes:
     """The request body for PROMPT, a pure function of its arguments. Raises ProviderFailed("capability")."""
     body: dict[str, Any] = {"model": model, "messages": list(_messages(prompt, images, quirks))}
     if prompt.tools:
         body["tools"] = [_tool(tool) for tool in prompt.tools]
-        if quirks.parallel_calls is not None:
-            body["parallel_tool_calls"] = quirks.parallel_calls
     body["stream"] = True
     if quirks.stream_usage:
         body["stream_options"] = {"include_usage": True}
@@ -67,7 +71,7 @@ def _put_parameters(body: dict[str, Any], prompt: Prompt, quirks: Quirks) -> Non
         ("temperature", parameters.temperature),
         ("top_p", parameters.top_p),
         (quirks.output_limit_field, parameters.max_output),
-        ("seed", parameters.seed),
+        (quirks.seed_field, parameters.seed),
         (quirks.effort_field, parameters.effort),
     )
     for field, value in fields:
@@ -76,16 +80,13 @@ def _put_parameters(body: dict[str, Any], prompt: Prompt, quirks: Quirks) -> Non
 
 
 def _messages(prompt: Prompt, images: Mapping[str, bytes], quirks: Quirks) -> Iterable[dict[str, Any]]:
-    lead = prompt.system
-    if lead and quirks.system_role != "user":
-        yield {"role": quirks.system_role, "content": lead}
-        lead = None
+    if prompt.system:
+        yield {"role": quirks.system_role, "content": prompt.system}
     for message in prompt.messages:
         if message.role == "assistant":
             yield _assistant(message, quirks)
         else:
-            yield from _asked(message, images, quirks, lead)
-            lead = None
+            yield from _asked(message, images, quirks)
 
 
 def _assistant(message: PromptMessage, quirks: Quirks) -> dict[str, Any]:
@@ -99,6 +100,7 @@ def _assistant(message: PromptMessage, quirks: Quirks) -> dict[str, Any]:
     ]
     if details:
         sent[DETAILS] = details
+    sent |= _thought(message, quirks.thinking_field)
     if calls:
         sent["tool_calls"] = [
             {
@@ -111,17 +113,26 @@ def _assistant(message: PromptMessage, quirks: Quirks) -> dict[str, Any]:
     return sent
 
 
-def _asked(
-    message: PromptMessage, images: Mapping[str, bytes], quirks: Quirks, lead: str | None
-) -> Iterable[dict[str, Any]]:
+def _thought(message: PromptMessage, field: str | None) -> dict[str, str]:
+    """The thinking that goes back in FIELD; there must be some, if empty, where the reply calls tools."""
+    if field is None:
+        return {}
+    marked = {"field": field}
+    words = "".join(
+        part.text
+        for part in message.parts
+        if isinstance(part, Thinking) and part.replay is not None and part.replay.value == marked
+    )
+    return {field: words} if words or calls_of(message.parts) else {}
+
+
+def _asked(message: PromptMessage, images: Mapping[str, bytes], quirks: Quirks) -> Iterable[dict[str, Any]]:
     """The results of MESSAGE, each its own message, then what the user says; results cannot carry images here."""
     results = results_of(message.parts)
     for result in results:
         yield {"role": "tool", "tool_call_id": _call_id(result.call, quirks), "content": sending.result_text(result)}
     said = tuple(part for part in message.parts if not isinstance(part, ToolResult))
     seen = tuple(picture for result in results for picture in sending.images_of(result.parts))
-    if lead:
-        said = (Text(text=lead), *said)
     if said or seen or not results:
         yield {"role": "user", "content": _content((*seen, *said), images)}
 
@@ -195,6 +206,7 @@ class ChatDecoder(Decoder[_Chunk]):
         super().__init__(model=model, peer=peer)
         self._calls = CallsApart(self.said)
         self._tags = None if quirks.think_tags == "none" else ThinkTags(opened=quirks.think_tags == "opened")
+        self._field = quirks.thinking_field
         self._details: list[dict[str, Any]] = []
 
     def rest(self) -> list[Delta]:
@@ -273,6 +285,8 @@ class ChatDecoder(Decoder[_Chunk]):
         if not isinstance(thought, str) or not thought:
             thought = "".join(text for one in listed if isinstance(text := one.get("text", one.get("summary")), str))
         self.said.add("thinking", thought)
+        if self._field and thought:
+            self.said.current("thinking").replay = {"field": self._field}
         if listed:
             self._keep_details(listed)
 

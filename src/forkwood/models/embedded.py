@@ -11,7 +11,7 @@ from forkwood.domain import limits
 from forkwood.domain.errors import ProviderFailed
 from forkwood.domain.model import Binding, Delta, Reply, Traits, Try
 from forkwood.domain.prompt import Prompt
-from forkwood.domain.settings import Timeouts
+from forkwood.domain.settings import Parameters, Timeouts
 from forkwood.models.embedded_server import MODEL, EmbeddedServer, Serving, missing, shared, weights_in
 from forkwood.models.quirks import Quirks
 from forkwood.models.remote import RemoteModel
@@ -51,6 +51,10 @@ class EmbeddedModel:
     def encode(self, prompt: Prompt, images: Mapping[str, bytes]) -> bytes:
         """The request body, as the chat dialect spells it. Raises ProviderFailed("capability") for tools and images."""
         return self._speaking(Serving(url=BINDING.origin, key="")).encode(prompt, images)
+
+    def unsent(self, wanted: Parameters) -> tuple[str, ...]:
+        """What a person should know of WANTED parameters that it is not sent."""
+        return self._speaking(Serving(url=BINDING.origin, key="")).unsent(wanted)
 
     async def stream(self, request: bytes, attempt: Try) -> AsyncIterator[Delta | Reply]:
         """Send REQUEST; the deltas as they come, then one Reply.

@@ -51,6 +51,11 @@ def headers(key: str | None) -> dict[str, str]:
     return {"x-goog-api-key": key} if key else {}
 
 
+def lacks(_quirks: Quirks) -> frozenset[str]:
+    """The parameters that cannot be sent."""
+    return frozenset({"context"})
+
+
 def encode(prompt: Prompt, images: Mapping[str, bytes], _model: str, quirks: Quirks) -> bytes:
     """The request body for PROMPT, a pure function of its arguments. Raises ProviderFailed("capability")."""
     body: dict[str, Any] = {}
@@ -104,7 +109,7 @@ def _said(message: PromptMessage, quirks: Quirks) -> list[dict[str, Any]]:
     """The parts of a reply in their order, each signature on the part it came with."""
     parts: list[dict[str, Any]] = []
     waiting: dict[str, Any] = {}
-    signed = quirks.effort_style != "level"
+    signed = not quirks.signed_calls
     for part in message.parts:
         match part:
             case Text() if part.text.strip():

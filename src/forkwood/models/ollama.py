@@ -41,6 +41,11 @@ def headers(key: str | None) -> dict[str, str]:
     return {"authorization": f"Bearer {key}"} if key else {}
 
 
+def lacks(_quirks: Quirks) -> frozenset[str]:
+    """The parameters that cannot be sent: none."""
+    return frozenset()
+
+
 def encode(prompt: Prompt, images: Mapping[str, bytes], model: str, quirks: Quirks) -> bytes:
     """The request body for PROMPT, a pure function of its arguments. Raises ProviderFailed("capability").
 

@@ -1,40 +1,72 @@
-"""What is particular about one server or model, as data: the dialects read it, the catalog fills it."""
+"""What is particular about one server or model, as data: the dialects read it, the catalog and settings fill it."""
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal
 
 from msgspec import Struct
 
+from forkwood.domain.errors import Misused
+
+OURS = frozenset(
+    {"accept", "accept-encoding", "connection", "content-length", "content-type", "host", "transfer-encoding"}
+)
+"""Headers that follow from the dialect and the connection."""
+SECRET = frozenset({"api-key", "authorization", "cookie", "proxy-authorization", "x-api-key", "x-goog-api-key"})
+"""Headers that carry secrets, which no setting may hold."""
+
+_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+
 
 class Quirks(Struct, frozen=True, kw_only=True):
-    """How a server differs from its dialect's plain form. The defaults are that plain form."""
+    """How a server or model differs from its dialect's plain form. The defaults are that plain form."""
 
     output_limit_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     """chat: the field that carries the limit of output tokens."""
-    system_role: Literal["system", "developer", "user"] = "system"
-    """chat: who speaks the system prompt; `user` puts it in front of the first message."""
-    parallel_calls: bool | None = None
-    """chat, responses: sent as `parallel_tool_calls` where tools are offered; None leaves it to the server."""
+    system_role: Literal["system", "developer"] = "system"
+    """chat: who speaks the system prompt."""
     stream_usage: bool = True
     """chat: whether usage must be asked for with `stream_options`."""
-    think_tags: Literal["leading", "opened", "none"] = "leading"
-    """chat, ollama: `<think>` at the start of a reply is thinking; `opened`: the template has opened it already."""
     call_ids: Literal["free", "nine"] = "free"
     """chat: `nine` for servers that accept only nine letters or digits as the id of a call."""
+    seed_field: str | None = "seed"
+    """chat: where the seed goes; None where the server knows none."""
     effort_field: str | None = "reasoning_effort"
     """chat: where the effort goes, with dots for nesting; None where the server knows none."""
+    thinking_field: str | None = None
+    """chat: where thinking without a signature goes back, for servers that demand it; None: it is left out."""
+    think_tags: Literal["leading", "opened", "none"] = "leading"
+    """chat, ollama: `<think>` at the start of a reply is thinking; `opened`: the template has opened it already."""
     effort_style: Literal["budget", "level"] = "budget"
     """anthropic, google: effort as a number of thinking tokens, or by its name."""
-    thoughts: bool = True
-    """responses, google: whether summaries of the model's thinking are asked for (where an effort is set)."""
+    signed_calls: bool = False
+    """google: whether a call that another model made must carry what stands for a signature."""
     encrypted_reasoning: bool = True
     """responses: whether reasoning is asked for in the form that can be sent back."""
-    cache_marks: bool = True
-    """anthropic: whether the system prompt and the last message are marked for the provider's cache."""
-    max_output: int | None = None
-    """anthropic: tokens of output asked for where the person set none."""
+    thoughts: bool = True
+    """responses, anthropic, google: whether summaries of the thinking are asked for (where an effort is set)."""
     extra_body: dict[str, Any] = {}
     """Further fields of the body, sent as they stand; they win over what the dialect would send."""
     extra_headers: dict[str, str] = {}
-    """Further headers without secrets."""
+    """Further headers without secrets, their names in lower case."""
+
+
+def header(name: str, value: str) -> tuple[str, str]:
+    """The header NAME with its VALUE, NAME in lower case. Raises Misused where no setting may send it."""
+    lower = name.lower()
+    if lower in SECRET:
+        raise Misused(
+            f"The header {lower} carries a secret, which is not written into settings",
+            hint='keys are named: `keys = ["env:NAME"]`',
+            header=lower,
+        )
+    if lower in OURS:
+        raise Misused(f"The header {lower} follows from the request", hint="leave it out", header=lower)
+    if not _HEADER.fullmatch(name) or not (value.isascii() and value.isprintable()):
+        raise Misused(
+            f"{name!r} is no header that can be sent",
+            hint="a name has no blanks, a value is printable ASCII on one line",
+            header=name,
+        )
+    return lower, value.strip()

@@ -200,7 +200,7 @@ def _remote(known: Known, offer: Offer, settings: Settings, environ: Mapping[str
             provider=known.name, dialect=known.dialect, origin=known.url, model=offer.model, credentials=present
         ),
         traits=choosing.traits(known, offer, datetime.now(UTC)),
-        quirks=known.quirks,
+        quirks=catalog.quirks_of(known, offer.model),
         timeouts=settings.timeouts,
         resolve=keys,
         masked=credential_values(environ),

@@ -12,8 +12,8 @@ from msgspec import Struct
 from forkwood.domain.errors import ProviderFailed
 from forkwood.domain.model import Binding, Delta, Reply, Traits, Try
 from forkwood.domain.prompt import Prompt
-from forkwood.domain.settings import Timeouts
-from forkwood.models import anthropic, chat, google, http, ollama, responses, sending
+from forkwood.domain.settings import Parameters, Timeouts
+from forkwood.models import anthropic, chat, google, http, ollama, parameters, responses, sending
 from forkwood.models.failures import Peer
 from forkwood.models.frames import Decoder
 from forkwood.models.quirks import Quirks
@@ -26,23 +26,45 @@ class Spoken(Struct, frozen=True, kw_only=True):
     encode: Callable[[Prompt, Mapping[str, bytes], str, Quirks], bytes]
     path: Callable[[str], str]
     headers: Callable[[str | None], dict[str, str]]
+    lacks: Callable[[Quirks], frozenset[str]]
     decoder: Callable[..., Decoder[Any]]
     accept: str = "text/event-stream"
 
 
 DIALECTS: dict[str, Spoken] = {
-    "chat": Spoken(encode=chat.encode, path=chat.path, headers=chat.headers, decoder=chat.ChatDecoder),
+    "chat": Spoken(
+        encode=chat.encode,
+        path=chat.path,
+        headers=chat.headers,
+        lacks=chat.lacks,
+        decoder=chat.ChatDecoder,
+    ),
     "responses": Spoken(
-        encode=responses.encode, path=responses.path, headers=responses.headers, decoder=responses.ResponsesDecoder
+        encode=responses.encode,
+        path=responses.path,
+        headers=responses.headers,
+        lacks=responses.lacks,
+        decoder=responses.ResponsesDecoder,
     ),
     "anthropic": Spoken(
-        encode=anthropic.encode, path=anthropic.path, headers=anthropic.headers, decoder=anthropic.AnthropicDecoder
+        encode=anthropic.encode,
+        path=anthropic.path,
+        headers=anthropic.headers,
+        lacks=anthropic.lacks,
+        decoder=anthropic.AnthropicDecoder,
     ),
-    "google": Spoken(encode=google.encode, path=google.path, headers=google.headers, decoder=google.GoogleDecoder),
+    "google": Spoken(
+        encode=google.encode,
+        path=google.path,
+        headers=google.headers,
+        lacks=google.lacks,
+        decoder=google.GoogleDecoder,
+    ),
     "ollama": Spoken(
         encode=ollama.encode,
         path=ollama.path,
         headers=ollama.headers,
+        lacks=ollama.lacks,
         decoder=ollama.OllamaDecoder,
         accept="application/x-ndjson",
     ),
@@ -73,6 +95,7 @@ class RemoteModel:
         self.traits = traits
         self._spoken = DIALECTS[binding.dialect]
         self._quirks = quirks
+        self._lacks = self._spoken.lacks(quirks)
         self._timeouts = timeouts
         self._resolve = resolve
         self._masked = masked
@@ -94,13 +117,19 @@ class RemoteModel:
     def encode(self, prompt: Prompt, images: Mapping[str, bytes]) -> bytes:
         """The exact request body, a pure function of its arguments.
 
-        Raises ProviderFailed("capability") for images or tools where the model is known to take none.
+        Raises ProviderFailed("capability") for images or tools where the model is known to take none, and for a
+        parameter it cannot be held to.
         """
+        parameters.refuse_promises(self.name, prompt.parameters, self._lacks)
         if self.traits.images is False and any(sending.images_of(message.parts) for message in prompt.messages):
             self._cannot("sees no images, and this path holds one", "choose a model that sees, or drop the message")
         if self.traits.tools is False and prompt.tools:
             self._cannot("cannot call tools, and some are switched on", "choose a model that can, or switch them off")
         return self._spoken.encode(self._with_context(prompt), images, self.binding.model, self._quirks)
+
+    def unsent(self, wanted: Parameters) -> tuple[str, ...]:
+        """What a person should know of WANTED parameters that this model is not sent."""
+        return parameters.wishes_left_out(self.name, wanted, self._lacks)
 
     async def stream(self, request: bytes, attempt: Try) -> AsyncIterator[Delta | Reply]:  # noqa: ARG002 (the protocol's)
         """Send REQUEST; the deltas as they come, then one Reply. Closing the iterator closes the connection at once.
@@ -119,11 +148,10 @@ class RemoteModel:
 
     def _with_context(self, prompt: Prompt) -> Prompt:
         """PROMPT with the context this model is known to have, where the person set none."""
-        parameters = prompt.parameters
-        if parameters.context is not None or self.traits.context is None:
+        if prompt.parameters.context is not None or self.traits.context is None:
             return prompt
-        parameters = msgspec.structs.replace(parameters, context=self.traits.context)
-        return msgspec.structs.replace(prompt, parameters=parameters)
+        with_context = msgspec.structs.replace(prompt.parameters, context=self.traits.context)
+        return msgspec.structs.replace(prompt, parameters=with_context)
 
     def _outgoing(self, request: bytes, key: str | None) -> http.Outgoing:
         origin = self.binding.origin.rstrip("/")

@@ -43,17 +43,19 @@ def headers(key: str | None) -> dict[str, str]:
     return {"authorization": f"Bearer {key}"} if key else {}
 
 
+def lacks(_quirks: Quirks) -> frozenset[str]:
+    """The parameters that cannot be sent."""
+    return frozenset({"seed", "context"})
+
+
 def encode(prompt: Prompt, images: Mapping[str, bytes], model: str, quirks: Quirks) -> bytes:
     """The request body for PROMPT, a pure function of its arguments. Raises ProviderFailed("capability")."""
-    sending.refuse_seed(prompt, "The Responses dialect")
     body: dict[str, Any] = {"model": model}
     if prompt.system:
         body["instructions"] = prompt.system
     body["input"] = [item for message in prompt.messages for item in _items(message, images)]
     if prompt.tools:
         body["tools"] = [_tool(tool) for tool in prompt.tools]
-        if quirks.parallel_calls is not None:
-            body["parallel_tool_calls"] = quirks.parallel_calls
     body |= {"store": False, "stream": True}
     if quirks.encrypted_reasoning:
         body["include"] = [ENCRYPTED]

@@ -16,6 +16,7 @@ from forkwood.domain.errors import LimitExceeded, Misused, NotFound, ProviderFai
 from forkwood.domain.message import Part, PartialReason, Text, Thinking, ToolCall, ToolResult
 from forkwood.domain.model import Binding, Delta, DeltaKind, Reply, Traits, Try, Usage
 from forkwood.domain.prompt import Prompt, PromptMessage
+from forkwood.domain.settings import Parameters
 from forkwood.domain.text import storable, storable_value
 from forkwood.models.failures import Told, kind_of
 
@@ -141,6 +142,10 @@ class ScriptedModel:
     def encode(self, prompt: Prompt, images: Mapping[str, bytes]) -> bytes:  # noqa: ARG002  (images stand there by digest)
         """The canonical JSON of PROMPT."""
         return wire.canonical(prompt)
+
+    def unsent(self, wanted: Parameters) -> tuple[str, ...]:  # noqa: ARG002  (the request holds them all)
+        """Nothing: a script is sent whatever is set."""
+        return ()
 
     async def stream(self, request: bytes, attempt: Try) -> AsyncIterator[Delta | Reply]:
         """Play the reply that is due. Raises ProviderFailed for a failure before its first character."""

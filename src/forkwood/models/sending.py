@@ -10,7 +10,6 @@ from typing import Any
 
 from forkwood.domain.errors import ProviderFailed
 from forkwood.domain.message import Attachment, Part, Text, Thinking, ToolCall, ToolResult
-from forkwood.domain.prompt import Prompt
 
 NAME_CHARACTERS_MAX = 64
 _ODD = re.compile(r"[^A-Za-z0-9_-]")
@@ -98,17 +97,6 @@ def merge(body: dict[str, Any], extra: Mapping[str, Any]) -> None:
             merge(body[key], value)
         else:
             body[key] = value
-
-
-def refuse_seed(prompt: Prompt, dialect: str) -> None:
-    """Raise ProviderFailed("capability") where PROMPT sets a seed, which DIALECT has no field for."""
-    if prompt.parameters.seed is not None:
-        raise ProviderFailed(
-            "capability",
-            f"{dialect} takes no seed, and this conversation sets one",
-            hint="take it back with `forkwood set seed ''`, or choose another model",
-            setting="seed",
-        )
 
 
 def _plain(text: str, most: int) -> str:
