@@ -11,11 +11,14 @@ from forkwood.domain.errors import Misused
 from forkwood.domain.model import ModelListed
 from forkwood.domain.response import Answering, Pulled
 from forkwood.runtime import naming
-from forkwood.runtime.verbs import Verbs
+from forkwood.runtime.acts import Acting
 from forkwood.store import conversations
+from forkwood.store.db import Tx
+
+STRETCHED_ROUNDS = 200_000
 
 
-class Models(Verbs):
+class Models(Acting):
     """models, answering, models_use, models_key, models_pull."""
 
     def models(self, *, remote: bool = False) -> list[ModelListed]:
@@ -40,17 +43,36 @@ class Models(Verbs):
         found = self.house.default_model()
         return Answering(model=found.name, why=found.why, notes=found.notes)
 
-    def models_use(self, name: str) -> str:
+    def models_use(self, name: str, *, key: str | None = None) -> str:
         """Make a model the default from now on (`model` in config.toml); its name as it is kept. Raises NotFound."""
+
+        def prepare() -> Callable[[Tx], str]:
+            settled = self.house.known_model(name)
+            return lambda _: self._used(settled)
+
+        return self._once_ready("models_use", {"name": name}, str, prepare, key=key)
+
+    def _used(self, name: str) -> str:
         from forkwood import config
 
-        settled = self.house.known_model(name)
-        config.config_set(Path(self.house.settings.home), "model", settled)
-        self.house.settings = replace(self.house.settings, model=settled)
-        return settled
+        config.config_set(Path(self.house.settings.home), "model", name)
+        self.house.settings = replace(self.house.settings, model=name)
+        return name
 
-    def models_key(self, provider: str, value: str) -> str:
-        """Keep a key for a provider, away from every setting and log; the reference under which it is found."""
+    def models_key(self, provider: str, value: str, *, key: str | None = None) -> str:
+        """Keep a key for a provider, away from every setting and log; the reference under which it is found.
+
+        KEY is the command's, as everywhere: its receipt knows VALUE again and has no trace of it that can be guessed.
+        """
+        arguments = {"provider": provider, "value": "" if key is None else stretched(value.strip(), key)}
+
+        def prepare() -> Callable[[Tx], str]:
+            reference = self._kept(provider, value)
+            return lambda _: reference
+
+        return self._once_ready("models_key", arguments, str, prepare, key=key)
+
+    def _kept(self, provider: str, value: str) -> str:
         from forkwood import config
         from forkwood.models import catalog
 
@@ -67,3 +89,10 @@ class Models(Verbs):
 
         found = pull.pull(Path(self.house.settings.home), progress)
         return Pulled(path=found.path, bytes=found.bytes, already=found.already)
+
+
+def stretched(secret: str, salt: str) -> str:
+    """What SECRET is known by again and cannot be found by: guessing costs as much as this, for each guess."""
+    from hashlib import pbkdf2_hmac
+
+    return pbkdf2_hmac("sha256", secret.encode(), salt.encode(), STRETCHED_ROUNDS).hex()

@@ -5,18 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from forkwood import config
 from forkwood.domain.act import Who
 from forkwood.domain.message import Via
 from forkwood.domain.settings import Settings
+from forkwood.runtime.acts import Acting
 from forkwood.runtime.house import wall_clock
-from forkwood.runtime.verbs import Verbs
 from forkwood.store import doctor, stats
+from forkwood.store.db import Tx
 from forkwood.store.opening import STORE_NAME
 from forkwood.store.verify import Report
 
 
-class Upkeep(Verbs):
+class Upkeep(Acting):
     """stats, config_get, config_set."""
 
     def stats(self) -> stats.Stats:
@@ -28,11 +31,16 @@ class Upkeep(Verbs):
         """What holds for a dotted key of the configuration; without a key, everything. Raises NotFound."""
         return config.config_get(self.house.settings, key)
 
-    def config_set(self, key: str, value: str | None) -> Any:
-        """Write a value (None: take the line out) into config.toml; what holds then. Raises Misused."""
-        now = config.config_set(Path(self.house.settings.home), key, value)
-        self.house.settings = now
-        return config.config_get(now, None) if value is None else config.config_get(now, key)
+    def config_set(self, name: str, value: str | None, *, key: str | None = None) -> Any:
+        """Write a value (None: take the line out) for a dotted name of config.toml; what holds then. Raises Misused."""
+
+        def do(_: Tx) -> dict[str, Any]:
+            before = self.house.settings
+            now = config.config_set(Path(before.home), name, value)
+            self.house.settings = replace(now, client=before.client)
+            return {"now": config.config_get(now, None if value is None else name)}
+
+        return self._once("config_set", {"name": name, "value": value}, dict[str, Any], do, key=key)["now"]
 
 
 def examine(settings: Settings, via: Via, *, repair: bool = False) -> Report:

@@ -65,7 +65,7 @@ def _do(call: Call, line: str) -> int | None:
             call.terminal.note(help_text())
             return 0
         case Message(text=text):
-            return _hear(call, call.runtime.send(text, conversation=call.desk.conversation).runs)
+            return _say(call, text)
         case Verb(name=name, words=words):
             code = carry_out((name, *(["--json"] if call.as_json else []), *words), call.desk)
             if name in MOVING and code == 0:
@@ -73,6 +73,14 @@ def _do(call: Call, line: str) -> int | None:
             return code
         case meaning:
             assert_never(meaning)
+
+
+def _say(call: Call, text: str) -> int:
+    from forkwood.surfaces.cli.talk import answered, finish_left
+
+    here = Call(call.desk, conversation=call.desk.conversation, key=None, as_json=call.as_json)
+    finish_left(here)
+    return answered(here, call.runtime.send(text, conversation=here.conversation))
 
 
 def _hear(call: Call, runs: Sequence[Id]) -> int:

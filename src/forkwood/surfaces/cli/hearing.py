@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from contextlib import aclosing
 
 from forkwood.domain.ids import Id, ending
 from forkwood.domain.watch import Result
 from forkwood.surfaces.cli.desk import Call
 from forkwood.surfaces.cli.failures import tell_words
 from forkwood.surfaces.cli.live import follow
-from forkwood.surfaces.cli.views import view_for
+from forkwood.surfaces.cli.views import Finishing, JsonLines, view_for
 
 
 def hear(call: Call, runs: Sequence[Id], conversation: Id) -> int:
@@ -19,6 +21,24 @@ def hear(call: Call, runs: Sequence[Id], conversation: Id) -> int:
     if not call.as_json:
         tell_ends(call, results)
     return code
+
+
+def settle(call: Call, conversation: str | None) -> None:
+    """Drive to its end what a process that died left at work in CONVERSATION. The replies are kept, not written here.
+
+    Ctrl-C ends the reply that is coming and keeps what came of it; nothing else is done then.
+    """
+    view = JsonLines(call.terminal) if call.as_json else Finishing(call.terminal)
+
+    async def watch() -> None:
+        async with aclosing(call.runtime.settle(conversation, key=call.key)) as items:
+            async for seen in items:
+                view.see(seen)
+
+    try:
+        asyncio.run(watch())
+    finally:
+        view.close()
 
 
 def tell_ends(call: Call, results: Sequence[Result]) -> None:

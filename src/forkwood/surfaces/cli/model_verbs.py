@@ -12,6 +12,9 @@ from forkwood.surfaces.cli.screen_text import visible_line
 from forkwood.surfaces.cli.waiting import progress, waiting
 from forkwood.surfaces.cli.words import bytes_of
 
+ENVIRONMENT = "FORKWOOD_MODEL"
+"""What counts before config.toml where it is set."""
+
 
 @verb_group("models")
 def models(call: Call) -> None:
@@ -25,12 +28,14 @@ def models(call: Call) -> None:
     call.give(found, lambda: draw_models(found, call.terminal.pen))
 
 
-@models.verb("use")
+@models.verb("use", key=True)
 @click.argument("model", metavar="M", type=MODEL)
 def use(call: Call, *, model: str) -> None:
     """Let M answer from now on, wherever a conversation does not say otherwise."""
-    chosen = call.runtime.models_use(model)
+    chosen = call.runtime.models_use(model, key=call.key)
     call.give({"model": chosen}, lambda: f"{chosen} answers from now on, where a conversation does not say otherwise.")
+    if said := call.terminal.environ.get(ENVIRONMENT):
+        call.terminal.note(f"{ENVIRONMENT} is set: {visible_line(said)} answers for as long as it is.")
 
 
 @models.verb("pull")
@@ -42,12 +47,12 @@ def pull(call: Call) -> None:
     call.give(got, lambda: f"The weights {state}: {got.path} ({bytes_of(got.bytes)})")
 
 
-@models.verb("key")
+@models.verb("key", key=True)
 @click.argument("provider", type=WORDS)
 def key(call: Call, *, provider: str) -> None:
     """Keep a key of PROVIDER, asked for here or read from standard input; never given as an argument."""
     value = _secret(call, provider)
-    kept = call.runtime.models_key(provider, value)
+    kept = call.runtime.models_key(provider, value, key=call.key)
     call.give({"provider": provider, "reference": kept}, lambda: f"Kept. It is named {kept} in config.toml.")
 
 

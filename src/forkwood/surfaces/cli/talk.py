@@ -39,8 +39,10 @@ def send(
     no_run: bool,
 ) -> int:
     """Say TEXT (- reads standard input) and hear the reply; with several --model, one reply each."""
+    said = text_of(text, call.terminal)
+    finish_left(call)
     started = call.runtime.send(
-        text_of(text, call.terminal),
+        said,
         conversation=call.conversation,
         at=at,
         role=role,
@@ -64,6 +66,7 @@ def edit(call: Call, *, node: str, text: str | None, keep: bool, on: str | None,
     TEXT - reads standard input; without TEXT your editor opens.
     """
     new = edited(_words_of(call, node), call.terminal) if text is None else text_of(text, call.terminal)
+    finish_left(call)
     started = call.runtime.edit(
         node, new, conversation=call.conversation, keep=keep, on=on, run=not no_run, key=call.key
     )
@@ -76,6 +79,7 @@ def edit(call: Call, *, node: str, text: str | None, keep: bool, on: str | None,
 @MODELS
 def retry(call: Call, *, node: str, models: tuple[str, ...]) -> int:
     """Get another reply in NODE's place; for a message of yours, a reply to it. What is there stays."""
+    finish_left(call)
     started = call.runtime.retry(node, conversation=call.conversation, models=models, key=call.key)
     return answered(call, started, running=retry_words(started))
 
@@ -106,11 +110,21 @@ def answered(call: Call, started: Started, *, running: str = "", resting: str = 
     """Say RUNNING and hear the runs of STARTED to their end, or say RESTING where there are none; the exit code."""
     from forkwood.surfaces.cli.hearing import hear
 
+    for warning in started.warnings:
+        call.terminal.note(f"Careful: {warning}")
     if started.runs:
         call.remark(running)
         return hear(call, started.runs, started.conversation)
     call.give(started.node, lambda: resting)
     return 0
+
+
+def finish_left(call: Call) -> None:
+    """Let what was left at work in the conversation of CALL come to its end, before something new is said there."""
+    if call.runtime.left(conversation=call.conversation):
+        from forkwood.surfaces.cli.hearing import settle
+
+        settle(call, call.conversation)
 
 
 def edit_words(started: Started) -> str:

@@ -13,6 +13,8 @@ from forkwood.domain.text import storable, storable_value
 from forkwood.surfaces.cli.glyphs import ASCII, COLOURED, PLAIN, UNICODE, Pen
 
 ELLIPSIS = "…"
+CLEARED = "\r\x1b[K"
+"""Goes back to the beginning of the line and empties it."""
 SCREEN_WIDTH = 80
 PIPE_WIDTH = 100
 """Columns a drawing may take where no screen says how many there are."""
@@ -26,6 +28,8 @@ class Terminal:
         self.out = out
         self.err = err
         self.environ = environ
+        self.turning = False
+        """Whether a sign of life stands on the line of standard error: it gives way to what is noted."""
         self._left: set[TextIO] = set()
         for stream in (out, err):
             reconfigure = getattr(stream, "reconfigure", None)
@@ -91,7 +95,7 @@ class Terminal:
 
     def note(self, text: str) -> None:
         """Write TEXT and a line end on standard error: it is for people, whatever the output is for."""
-        self._write(self.err, text + "\n")
+        self._write(self.err, (CLEARED if self.turning else "") + text + "\n")
 
     def note_part(self, text: str) -> None:
         """Write TEXT on standard error without a line end."""

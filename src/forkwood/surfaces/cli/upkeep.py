@@ -54,7 +54,7 @@ def get(call: Call, *, key: str | None) -> None:
     call.give(found, lambda: draw_value(found))
 
 
-@config.verb("set")
+@config.verb("set", key=True)
 @click.argument("key", type=WORDS)
 @click.argument("value", type=WORDS, required=False)
 @click.option("--unset", is_flag=True, help="Take the line out instead.")
@@ -64,7 +64,7 @@ def set_(call: Call, *, key: str, value: str | None, unset: bool) -> None:
 
     if (value is None) != unset:
         raise click.UsageError("say either VALUE or --unset", click.get_current_context())
-    call.runtime.config_set(key, value)
+    call.runtime.config_set(key, value, key=call.key)
     now = call.runtime.config_get(key)
     call.give(now, lambda: f"{key} is now {draw_value(now)}")
 

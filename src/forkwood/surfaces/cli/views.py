@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 
 from forkwood.domain.ids import Id, ending
 from forkwood.domain.watch import DeltaSeen, EventSeen, Result, Seen
 from forkwood.surfaces.cli.live import View, note_try
 from forkwood.surfaces.cli.screen_text import visible, visible_line
 from forkwood.surfaces.cli.terminal import Terminal
+from forkwood.surfaces.cli.waiting import waiting
 
 
 class JsonLines:
@@ -99,6 +101,39 @@ class RepliesInTurn:
 
     def close(self) -> None:
         """Nothing is left to say."""
+
+
+class Finishing:
+    """Replies that were left and are finished first: said to be, with a sign of life, and where each is kept."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self.terminal = terminal
+        self.run: Id | None = None
+        self._turning = ExitStack()
+
+    def see(self, seen: Seen) -> bool:
+        """Say which reply is being finished, and how that ended."""
+        if isinstance(seen, Result):
+            self.close()
+            self.terminal.note(_finished(seen))
+        elif seen.run != self.run:
+            self.close()
+            self.run = seen.run
+            self.terminal.note(f"Finishing the reply that was left at work here (run {ending(seen.run or '')}).")
+            self._turning.enter_context(waiting("Finishing it", self.terminal))
+        note_try(seen, self.terminal)
+        return True
+
+    def close(self) -> None:
+        """Nothing turns any more."""
+        self._turning.close()
+
+
+def _finished(result: Result) -> str:
+    kept = f" It is kept as {ending(result.node)}." if result.node else ""
+    if result.error:
+        return f"It failed: {visible_line(str(result.error.get('message', 'the run failed')))}.{kept}"
+    return f"It is {result.status}.{kept}"
 
 
 def is_pretty(terminal: Terminal) -> bool:

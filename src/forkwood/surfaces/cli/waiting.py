@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 
-from forkwood.surfaces.cli.terminal import Terminal
+from forkwood.surfaces.cli.terminal import CLEARED, Terminal
 from forkwood.surfaces.cli.words import bytes_of
 
 QUIET_SECONDS = 1.0
@@ -44,7 +44,7 @@ def progress(what: str, terminal: Terminal) -> Iterator[Callable[[int, int], Non
         yield told
     finally:
         if shown:
-            terminal.note_part("\r\x1b[K")
+            terminal.note_part(CLEARED)
 
 
 def _turn(what: str, terminal: Terminal, over: Event) -> None:
@@ -54,5 +54,7 @@ def _turn(what: str, terminal: Terminal, over: Event) -> None:
     turn = 0
     while not over.wait(TURN_SECONDS):
         terminal.note_part(f"\r{frames[turn % len(frames)]} {what} ...")
+        terminal.turning = True
         turn += 1
-    terminal.note_part("\r\x1b[K")
+    terminal.note_part(CLEARED)
+    terminal.turning = False
