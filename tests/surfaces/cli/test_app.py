@@ -58,7 +58,12 @@ def test_no_option_pretends() -> None:
 def test_what_changes_something_takes_a_key() -> None:
     changing = {"new", "use", "set", "fork", "send", "edit", "retry", "cancel", "resume", "undo", "redo", "purge"}
     changing |= {"switch", "label", "unlabel", "drop", "graft", "hide", "unhide"}
-    keyed = {name for name in COMMANDS if any("--key" in param.opts for param in command(name).params)}
+    changing |= {"models use", "models key", "config set"}
+    commands = {name: command(name) for name in COMMANDS}
+    for name, group in list(commands.items()):
+        if isinstance(group, click.Group):
+            commands |= {f"{name} {below}": made for below, made in group.commands.items()}
+    keyed = {name for name, made in commands.items() if any("--key" in param.opts for param in made.params)}
     assert keyed == changing
 
 

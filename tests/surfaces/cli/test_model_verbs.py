@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from forkwood.domain import limits
 from tests.surfaces.cli.desks import given, run_cli, succeed
-from tests.surfaces.cli.scripts import echoing
+from tests.surfaces.cli.scripts import echoing, scripted
 
 
 def test_the_embedded_model_is_there_without_server_or_key() -> None:
@@ -39,6 +40,30 @@ def test_a_key_is_read_unseen_and_never_shown(home: Path) -> None:
     assert kept["provider"] == "openai"
     assert secret not in (home / "config.toml").read_text()
     assert kept["reference"] in (home / "config.toml").read_text()
+
+
+def test_a_command_about_models_sent_twice_is_done_once(tmp_path: Path, home: Path) -> None:
+    one, two = echoing(tmp_path), scripted(tmp_path, {"text": "Other."}, file="other.json")
+    assert given(["models", "use", one, "--key", "k"]) == {"model": one}
+    succeed("models", "use", two)
+    assert given(["models", "use", one, "--key", "k"]) == {"model": one}
+    assert given(["config", "get", "model"]) == two
+    assert run_cli("models", "use", two, "--key", "k").code == 4
+
+
+def test_a_provider_key_sent_twice_is_kept_once_and_leaves_no_trace_in_the_store(home: Path) -> None:
+    secret = b"sk-" + b"0123456789abcdef" * 2
+    first = given(["models", "key", "openai", "--key", "k"], stdin=secret)
+    assert given(["models", "key", "openai", "--key", "k"], stdin=secret + b"\n") == first
+    assert run_cli("models", "key", "openai", "--key", "k", stdin=secret[:-1]).code == 4
+    for path in home.glob("forkwood.db*"):
+        assert secret not in path.read_bytes()
+        assert sha256(secret).hexdigest().encode() not in path.read_bytes()
+
+
+def test_what_counts_before_the_file_is_told(tmp_path: Path) -> None:
+    ran = succeed("models", "use", echoing(tmp_path), environ={"FORKWOOD_MODEL": "embedded:smollm2"})
+    assert "FORKWOOD_MODEL is set: embedded:smollm2 answers" in ran.err
 
 
 def test_a_key_over_the_limit_is_told_by_its_own_limit(home: Path) -> None:

@@ -69,6 +69,18 @@ def test_where_nothing_runs_the_message_is_given(talking: str) -> None:
     assert succeed("send", "again later", "--no-run").out.startswith("Kept as ")
 
 
+CREDENTIAL = {"SOME_API_TOKEN": "tok-0123456789abcdef"}
+
+
+@pytest.mark.parametrize("arguments", (["send"], ["send", "--json"], ["send", "--no-run"], ["edit", "@~1"]))
+def test_a_credential_that_is_typed_is_kept_and_warned_of(talking: str, arguments: list[str]) -> None:
+    ran = run_cli(*arguments, f"use {CREDENTIAL['SOME_API_TOKEN']}", environ=CREDENTIAL)
+    assert ran.code == 0
+    assert ran.err.startswith("Careful: the text holds the value of SOME_API_TOKEN")
+    assert CREDENTIAL["SOME_API_TOKEN"] not in ran.err
+    assert "Careful" not in succeed("send", "use something else", environ=CREDENTIAL).err
+
+
 def test_a_message_can_stand_elsewhere(talking: str) -> None:
     succeed("send", "there", "--at", "@~1", "--no-run")
     assert texts() == ["Hello?", "there"]

@@ -68,6 +68,16 @@ def test_settings_are_written_and_read(home: Path) -> None:
     assert "Usage: forkwood config" in succeed("config").out
 
 
+def test_a_setting_written_twice_under_one_key_is_written_once(home: Path) -> None:
+    succeed("config", "set", "title_by_model", "true", "--key", "k")
+    succeed("config", "set", "title_by_model", "false")
+    succeed("config", "set", "title_by_model", "true", "--key", "k")
+    assert given(["config", "get", "title_by_model"]) is False
+    assert run_cli("config", "set", "title_by_model", "false", "--key", "k").code == 4
+    assert run_cli("config", "set", "nonsense", "1", "--key", "other").code == 2
+    assert run_cli("config", "set", "title_by_model", "true", "--key", "other").code == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "code"),
     (

@@ -5,8 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from forkwood.domain.watch import Result
 from forkwood.surfaces.cli.markdown import MarkdownReply
-from forkwood.surfaces.cli.views import JsonLines, PlainReply, RepliesInTurn, view_for
+from forkwood.surfaces.cli.views import Finishing, JsonLines, PlainReply, RepliesInTurn, view_for
 from tests.surfaces.cli.desks import terminal, written
 from tests.surfaces.cli.made import name
 from tests.surfaces.cli.test_markdown import RUN, delta, result, turn_started
@@ -63,6 +64,24 @@ def test_several_replies_stand_one_after_another_under_their_models() -> None:
     for seen in (delta("a"), result("from b", run=name(5), node=name(6)), result("from a")):
         view.see(seen)
     assert written(here.out) == "00000006  two:b\nfrom b\n\n00000002  one:a\nfrom a\n\n"
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    (
+        (result("one"), "It is done. It is kept as 00000002."),
+        (result("", node=None, status="cancelled"), "It is cancelled."),
+        (result("on", status="failed", error={"message": "gone\x1b"}), "It failed: gone\\x1b. It is kept as 00000002."),
+    ),
+)
+def test_a_reply_that_is_finished_first_is_said_and_not_shown(end: Result, said: str) -> None:
+    here = terminal()
+    view = Finishing(here)
+    for seen in (delta("on"), delta("e"), end):
+        view.see(seen)
+    view.close()
+    assert written(here.out) == ""
+    assert written(here.err) == f"Finishing the reply that was left at work here (run 00000001).\n{said}\n"
 
 
 @pytest.mark.parametrize(

@@ -37,3 +37,15 @@ def test_what_takes_long_says_so_and_leaves_no_trace(
             stream.flush()
     assert stream.written.startswith(f"\r{frame} Working ...")
     assert stream.written.endswith("\r\x1b[K")
+
+
+def test_it_gives_way_to_what_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "QUIET_SECONDS", 0.0)
+    here = terminal(is_screen=True)
+    with room.waiting("Working", here):
+        while not here.turning:
+            pass
+        here.note("Something else")
+    assert "\r\x1b[KSomething else\n" in written(here.err)
+    here.note("After")
+    assert written(here.err).endswith("\r\x1b[KAfter\n")
