@@ -54,6 +54,9 @@ class World:
         self.path, self.hidden, self.label, self.model = state  # type: ignore[assignment]
 
     def act(self, before: tuple[object, ...]) -> None:
+        """What was done is an act, where it changed anything."""
+        if before == self.state():
+            return
         self.past.append(before)
         self.future.clear()
 
@@ -97,9 +100,8 @@ class World:
             case "set":
                 value = f"scripted:/{number % 3}.json"
                 self.runtime.set("model", value)
-                if value != self.model:
-                    self.model = value
-                    self.act(before)
+                self.model = value
+                self.act(before)
             case "undo" if self.past:
                 self.runtime.undo()
                 self.future.append(before)

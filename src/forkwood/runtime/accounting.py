@@ -5,6 +5,7 @@ from __future__ import annotations
 from forkwood.domain.response import Why
 from forkwood.engine import account
 from forkwood.runtime import naming
+from forkwood.runtime.settling import settled
 from forkwood.runtime.verbs import Verbs
 
 
@@ -16,5 +17,9 @@ class Accounting(Verbs):
 
         Raises NotFound, Refused for a message that no model made.
         """
-        with self.house.store.read() as tx:
-            return account.why(tx, naming.node_anywhere(tx, conversation, node))
+
+        def look() -> Why:
+            with self.house.store.read() as tx:
+                return account.why(tx, naming.node_anywhere(tx, conversation, node))
+
+        return settled(self.house, conversation, look)

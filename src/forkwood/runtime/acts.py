@@ -12,7 +12,7 @@ from forkwood.domain.conversation import TitledBy
 from forkwood.domain.errors import Conflict, LimitExceeded, Misused
 from forkwood.domain.ids import Id
 from forkwood.domain.tree import Spot
-from forkwood.runtime import naming
+from forkwood.runtime import naming, settling
 from forkwood.runtime.house import House
 from forkwood.runtime.verbs import Verbs
 from forkwood.store import conversations, log, nodes, receipts, runs
@@ -86,16 +86,20 @@ class Acting(Verbs):
 
         Raises Conflict where the key was used with another verb or other arguments.
         """
-        with self.house.store.write() as tx:
-            if key is None:
-                return do(tx)
-            client, fingerprint = self.house.settings.client, wire.digest([verb, arguments])
-            given = receipts.find(tx, client, checked_key(key))
-            if given is not None:
-                return wire.decode(given_response(given, key, fingerprint), shape)
-            response = do(tx)
-            receipts.give(tx, client, key, verb, fingerprint, wire.encode(response), self.house.clock())
-            return response
+
+        def once() -> T:
+            with self.house.store.write() as tx:
+                if key is None:
+                    return do(tx)
+                client, fingerprint = self.house.settings.client, wire.digest([verb, arguments])
+                given = receipts.find(tx, client, checked_key(key))
+                if given is not None:
+                    return wire.decode(given_response(given, key, fingerprint), shape)
+                response = do(tx)
+                receipts.give(tx, client, key, verb, fingerprint, wire.encode(response), self.house.clock())
+                return response
+
+        return settling.settled(self.house, arguments.get("conversation"), once)
 
     def _once_ready(
         self,

@@ -63,6 +63,8 @@ class House:
         self.who = Who(by="user", via=via)
         self.clock = clock
         self.chance = chance
+        self.notices: list[str] = []
+        """What the next response should say besides: it concerns the store, not what was asked."""
         self._engine: Engine | None = None
         self._models: dict[str, Model] = {}
         self._chosen: Chosen | None = None

@@ -9,6 +9,9 @@ from forkwood.domain.tree import Node, Spot, parse_place
 from forkwood.store import conversations, locate, marks, names, nodes, places, walk
 from forkwood.store.db import Tx
 
+_FURTHER = 4
+"""How many times as far back is looked where what was read holds too few visible messages."""
+
 
 class Met(Struct, frozen=True, kw_only=True):
     """A node as met on a path: the places before and after it, and the path's end, None where no path was meant.
@@ -42,7 +45,7 @@ def node(tx: Tx, conversation: int, name: str) -> int:
 
 def node_anywhere(tx: Tx, here: str | None, name: str) -> int:
     """The node of that name for a verb that only reads: with ids no conversation need be current. Raises NotFound."""
-    if here is None and conversations.current(tx) is None:
+    if here is None and conversations.current(tx) is None and not name.startswith("@"):
         return names.node(tx, name)
     return node(tx, conversation(tx, here), name)
 
@@ -58,12 +61,22 @@ def _from_head(tx: Tx, conversation: int, name: str) -> int:
     back = parse_place(name)[1]
     if back == 0:
         return last
-    earlier = [entry.node for entry in walk.light_entries(tx, head)[:-1]]
-    hidden = marks.hidden_now(tx, earlier)
-    visible = [node for node in earlier if node not in hidden]
+    visible = _visible_before(tx, head, back)
     if back > len(visible):
         raise NotFound(f"'{name}' reaches before the first message: {len(visible)} visible ones stand before @")
     return visible[-back]
+
+
+def _visible_before(tx: Tx, head: Spot, wanted: int) -> list[int]:
+    """The visible messages before the head's last entry, as far back as WANTED of them takes, or all there are."""
+    whole, count = walk.size(tx, head), wanted + 1
+    while True:
+        earlier = [row[0] for row in walk.messages(tx, head, min(count, whole), walk.BARE)][:-1]
+        hidden = marks.hidden_now(tx, earlier)
+        visible = [node for node in earlier if node not in hidden]
+        if len(visible) >= wanted or count >= whole:
+            return visible
+        count *= _FURTHER
 
 
 def met(tx: Tx, conversation: int, name: str, on: str | None = None, *, foreign: bool = False) -> Met:
@@ -73,7 +86,7 @@ def met(tx: Tx, conversation: int, name: str, on: str | None = None, *, foreign:
     Raises NotFound, Refused.
     """
     seq = node(tx, conversation, name)
-    path = conversations.head(tx, conversation) if on is None else leaf(tx, conversation, on)
+    path = conversations.head(tx, conversation) if on is None else place(tx, conversation, on, foreign=foreign)
     found = locate.entry(tx, path, seq)
     if found is not None:
         return Met(node=seq, before=found.before, after=found.after, path=path)
@@ -100,9 +113,9 @@ def own(tx: Tx, conversation: int, row: Node, name: str) -> None:
         )
 
 
-def followed(tx: Tx, conversation: int, name: str, on: str | None) -> tuple[Met, Spot]:
+def followed(tx: Tx, conversation: int, name: str, on: str | None, *, foreign: bool = False) -> tuple[Met, Spot]:
     """As `met`, where what follows matters: the path must be meant. Raises Refused for a node off the head's path."""
-    entry = met(tx, conversation, name, on)
+    entry = met(tx, conversation, name, on, foreign=foreign)
     if entry.path is None:
         raise Refused(
             f"{name} is not on the head's path, so what follows it is not clear",
@@ -111,24 +124,18 @@ def followed(tx: Tx, conversation: int, name: str, on: str | None) -> tuple[Met,
     return entry, entry.path
 
 
-def leaf(tx: Tx, conversation: int, name: str) -> Spot:
-    """The place of a name given for LEAF."""
-    return place(tx, conversation, name)
+def place(tx: Tx, conversation: int, name: str, *, foreign: bool = False) -> Spot:
+    """The place of a name: behind a node (on the head's path as met there), or `ID~N` inside a graft.
 
-
-def place(tx: Tx, conversation: int, name: str) -> Spot:
-    """The place of a name: behind a node (on the head's path as met there), or `ID~N` inside a graft."""
+    Of another conversation only where FOREIGN. Raises NotFound, Misused, Refused.
+    """
     if name == "@":
         return conversations.head(tx, conversation)
-    if "~" in name and not name.startswith("@"):
-        inner, cut = parse_place(name)
-        seq = node(tx, conversation, inner)
-        row = nodes.row(tx, seq)
-        own(tx, conversation, row, name)
-        return places.checked(tx, seq, cut)
-    seq = node(tx, conversation, name)
+    inner, cut = (name, None) if "~" not in name or name.startswith("@") else parse_place(name)
+    seq = node(tx, conversation, inner)
     row = nodes.row(tx, seq)
-    if row.kind == "graft":
+    if cut is None and row.kind == "message":
+        return met(tx, conversation, name, foreign=foreign).after
+    if not foreign:
         own(tx, conversation, row, name)
-        return walk.canonical(tx, seq, 0)
-    return met(tx, conversation, name).after
+    return places.checked(tx, seq, cut or 0)

@@ -1,8 +1,11 @@
-"""Verbs that read: path, tree, show, branches, history, log, search. They change nothing."""
+"""Verbs that read: path, tree, show, branches, history, log, search. What they write is only what doctor would make
+anew: `show` keeps the digests it was asked for, and a head that cannot be read is settled."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import TypeVar
 
 from forkwood.domain.conversation import Leaf
 from forkwood.domain.errors import Misused
@@ -13,6 +16,7 @@ from forkwood.domain.response import Branch, NodeShown
 from forkwood.domain.run import Run
 from forkwood.domain.tree import Entry, Node, Spot
 from forkwood.runtime import driven, naming
+from forkwood.runtime.settling import settled
 from forkwood.runtime.verbs import Verbs
 from forkwood.store import conversations, digests, entries, log, nodes, runs, walk
 from forkwood.store.db import Tx
@@ -20,15 +24,21 @@ from forkwood.store.db import Tx
 LOG_ROWS = 500
 
 
+T = TypeVar("T")
+
+
 class Reading(Verbs):
-    """path, tree, show, branches, history, labels, log, search, runs, undriven."""
+    """path, tree, show, branches, history, labels, log, search, runs, undriven, notices."""
 
     def path(self, node: str | None = None, *, conversation: str | None = None, hidden: bool = False) -> list[Entry]:
         """The entries from the root to a message (None: to the head), hidden ones left out unless HIDDEN."""
-        with self.house.store.read() as tx:
+
+        def look(tx: Tx) -> list[Entry]:
             seq = naming.conversation(tx, conversation)
             spot = conversations.head(tx, seq) if node is None else naming.place(tx, seq, node)
             return entries.entries(tx, spot, hidden=hidden)
+
+        return self._settled(conversation, self.house.store.read, look)
 
     def tree(self, *, conversation: str | None = None) -> list[Node]:
         """The conversation's own nodes by age: grafts too, hidden ones flagged."""
@@ -37,7 +47,8 @@ class Reading(Verbs):
 
     def show(self, node: str, *, conversation: str | None = None) -> NodeShown:
         """One node, whole, with the digests of the path it ends."""
-        with self.house.store.write() as tx:  # digests asked for the first time are kept
+
+        def look(tx: Tx) -> NodeShown:
             seq = naming.node_anywhere(tx, conversation, node)
             spot = walk.canonical(tx, seq, 0)
             return NodeShown(
@@ -46,17 +57,25 @@ class Reading(Verbs):
                 match_digest=digests.match_digest(tx, spot),
             )
 
+        return self._settled(conversation, self.house.store.write, look)  # digests that are asked for are kept
+
     def branches(self, *, conversation: str | None = None) -> list[Branch]:
         """The leaves of a conversation, newest first."""
-        with self.house.store.read() as tx:
+
+        def look(tx: Tx) -> list[Branch]:
             seq = naming.conversation(tx, conversation)
             head = conversations.head(tx, seq)
             return [_branch(tx, leaf, head) for leaf in nodes.leaves(tx, seq)]
 
+        return self._settled(conversation, self.house.store.read, look)
+
     def history(self, node: str, *, conversation: str | None = None) -> list[Node]:
         """Every version of a message, oldest first."""
-        with self.house.store.read() as tx:
+
+        def look(tx: Tx) -> list[Node]:
             return nodes.versions(tx, naming.node_anywhere(tx, conversation, node))
+
+        return self._settled(conversation, self.house.store.read, look)
 
     def labels(self, *, conversation: str | None = None) -> dict[str, Id]:
         """The labels of a conversation and the messages they name."""
@@ -107,6 +126,22 @@ class Reading(Verbs):
         """The runs of a conversation that are at work and that no living driver has: `resume` drives one."""
         with self.house.store.read() as tx:
             return driven.left(tx, self.house, naming.conversation(tx, conversation))
+
+    def notices(self) -> list[str]:
+        """What happened to the store beside what was asked since this was last called: a head that was settled."""
+        told, self.house.notices = self.house.notices, []
+        return told
+
+    def _settled(
+        self, conversation: str | None, begin: Callable[[], AbstractContextManager[Tx]], look: Callable[[Tx], T]
+    ) -> T:
+        """What LOOK gives in a transaction that BEGIN opens; once more where the head had to be settled first."""
+
+        def once() -> T:
+            with begin() as tx:
+                return look(tx)
+
+        return settled(self.house, conversation, once)
 
 
 def _branch(tx: Tx, leaf: Leaf, head: Spot) -> Branch:

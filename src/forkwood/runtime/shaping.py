@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from forkwood.domain import limits
+import re
+
+from forkwood.domain import choices, limits
 from forkwood.domain.act import (
     ConversationForked,
     ConversationHidden,
@@ -22,12 +24,15 @@ from forkwood.domain.errors import LimitExceeded, Misused, NotFound, Refused
 from forkwood.domain.ids import ending
 from forkwood.domain.message import Origin
 from forkwood.domain.response import Affects, Moved, Touched
+from forkwood.domain.text import first_line
 from forkwood.domain.tree import ROOT, Spot, is_node_ending
 from forkwood.runtime import guard, naming
 from forkwood.runtime.acts import Acting, OpenAct
 from forkwood.runtime.house import House
 from forkwood.store import conversations, grafts, marks, names, nodes, reach, walk
 from forkwood.store.db import Tx
+
+_FORKED = re.compile(r" \(fork(?: (?P<number>[1-9][0-9]{0,8}))?\)$")
 
 
 class Shaping(Acting):
@@ -41,7 +46,9 @@ class Shaping(Acting):
         def do(act: OpenAct) -> Moved:
             entry, path = naming.followed(act.tx, act.conversation, node, on)
             graft = carry(act, entry.before, path, walk.size(act.tx, path) - walk.size(act.tx, entry.after))
-            act.record(EntryDropped, node=entry.node, graft=None if graft is None else nodes.row(act.tx, graft).id)
+            if act.effects:
+                name = None if graft is None else nodes.row(act.tx, graft).id
+                act.record(EntryDropped, node=entry.node, graft=name)
             return moved(act, graft)
 
         return self._act("drop", {"node": node, "on": on}, Moved, do, conversation=conversation, key=key)
@@ -63,7 +70,8 @@ class Shaping(Acting):
             target = act.head() if onto is None else naming.place(act.tx, act.conversation, onto)
             graft = carry(act, target, source, count)
             assert graft is not None
-            act.record(EntriesCarried, node=graft, source=nodes.spot_text(act.tx, source), count=count)
+            if act.effects:
+                act.record(EntriesCarried, node=graft, source=nodes.spot_text(act.tx, source), count=count)
             return moved(act, graft)
 
         arguments = {"first": first, "last": last, "on": on, "onto": onto}
@@ -73,6 +81,7 @@ class Shaping(Acting):
         self, node: str, *, conversation: str | None = None, title: str | None = None, key: str | None = None
     ) -> Conversation:
         """A new conversation that shares the path up to a message; it is made current."""
+        named = None if title is None else choices.parse("title", title)
 
         def do(tx: Tx) -> Conversation:
             here = naming.conversation(tx, conversation)
@@ -80,7 +89,7 @@ class Shaping(Acting):
             if entry.path is None:
                 here = names.conversation(tx, nodes.row(tx, entry.node).conversation)
             source = conversations.row(tx, here)
-            made = OpenAct(tx, self.house, _forked(tx, self.house, here, entry, title))
+            made = OpenAct(tx, self.house, _forked(tx, self.house, here, entry, named))
             conversations.make_current(tx, made.conversation)
             made.effects.append(TrashChanged(conversation=conversations.row(tx, made.conversation).id, hidden=False))
             carry(made, ROOT, entry.after, walk.size(tx, entry.after))
@@ -103,7 +112,8 @@ class Shaping(Acting):
 
         def do(act: OpenAct) -> Conversation:
             act.move_head(_switched(act, node, here=here))
-            act.record(HeadSwitched, node=act.head().node or None)
+            if act.effects:
+                act.record(HeadSwitched, node=act.head().node or None)
             return conversations.row(act.tx, act.conversation)
 
         return self._act("switch", {"node": node, "here": here}, Conversation, do, conversation=conversation, key=key)
@@ -178,8 +188,8 @@ def _stretch(act: OpenAct, first: str, last: str | None, on: str | None) -> tupl
     if last is None:
         entry = naming.met(act.tx, act.conversation, first, on, foreign=True)
         return entry.after, walk.size(act.tx, entry.after) - walk.size(act.tx, entry.before)
-    begin, path = naming.followed(act.tx, act.conversation, first, on)
-    end, _ = naming.followed(act.tx, act.conversation, last, on)
+    begin, path = naming.followed(act.tx, act.conversation, first, on, foreign=True)
+    end, _ = naming.followed(act.tx, act.conversation, last, on, foreign=True)
     count = walk.size(act.tx, end.after) - walk.size(act.tx, begin.before)
     if count < 1:
         raise Refused(f"{last} stands before {first} on that path", hint=f"carry {last}..{first} instead")
@@ -194,11 +204,20 @@ def _forked(tx: Tx, house: House, here: int, entry: naming.Met, title: str | Non
         tx,
         house.new_id(),
         house.clock(),
-        title=f"{source.title} (fork)" if title is None else title,
+        title=forked_title(source.title) if title is None else title,
         titled_by="rule" if title is None else "user",
         settings=conversations.forked_settings(tx, here),
         forked_from=(source.id, nodes.row(tx, entry.node).id),
     )
+
+
+def forked_title(title: str) -> str:
+    """The title of a fork of what has TITLE: `T (fork)`, then `T (fork 2)`, T cut where the whole would be too long."""
+    already = _FORKED.search(title)
+    number = int(already["number"] or 1) + 1 if already else 1
+    sign = f" (fork {number})" if number > 1 else " (fork)"
+    words = title[: already.start()] if already else title
+    return first_line(words, limits.title_characters_max - len(sign)) + sign if words else ""
 
 
 def _switched(act: OpenAct, name: str, *, here: bool) -> Spot:
@@ -212,10 +231,11 @@ def _switched(act: OpenAct, name: str, *, here: bool) -> Spot:
 
 def _label(act: OpenAct, name: str, node: int | None) -> Conversation:
     before = conversations.label_of(act.tx, act.conversation, name)
-    conversations.write_label(act.tx, act.conversation, name, node)
-    old, new = (None if seq is None else nodes.row(act.tx, seq).id for seq in (before, node))
-    act.effects.append(LabelMoved(name=name, before=old, after=new))
-    act.record(LabelSet, node=node if node is not None else before)
+    if before != node:
+        conversations.write_label(act.tx, act.conversation, name, node)
+        old, new = (None if seq is None else nodes.row(act.tx, seq).id for seq in (before, node))
+        act.effects.append(LabelMoved(name=name, before=old, after=new))
+        act.record(LabelSet, node=node if node is not None else before)
     return conversations.row(act.tx, act.conversation)
 
 
@@ -233,18 +253,16 @@ def checked_label(name: str) -> str:
 
 
 def named_conversation(tx: Tx, here: str | None, name: str) -> int | None:
-    """The conversation that NAME means where a node or a conversation may be named, or None. Nodes come first."""
+    """The conversation that NAME means where a node or a conversation may be named; None where it is a node's.
+
+    Raises NotFound, with candidates of both kinds where the name fits several.
+    """
     current = conversations.current(tx) if here is None else naming.conversation(tx, here)
-    try:
-        if current is not None:
-            naming.node(tx, current, name)
-            return None
-        names.node(tx, name)
-    except NotFound as nothing:
-        if nothing.facts.get("candidates"):
-            raise
-        return names.conversation(tx, name)
-    return None
+    labelled = current is not None and conversations.label_of(tx, current, name) is not None
+    if labelled or name.startswith(("@", "#")):
+        naming.node_anywhere(tx, here, name)
+        return None
+    return names.whole(tx, name)
 
 
 def _trash(act: OpenAct, *, hidden: bool) -> Touched:

@@ -13,6 +13,7 @@ CANDIDATES_SHOWN = 20
 _NODES = "SELECT seq, id FROM node WHERE "
 _RUNS = "SELECT seq, id FROM run WHERE "
 _CONVERSATIONS = "SELECT seq, id FROM conversation WHERE purged = 0 AND "
+_HUSKS = "SELECT seq, id FROM conversation WHERE purged = 1 AND "
 
 
 def conversation(tx: Tx, name: str) -> int:
@@ -23,6 +24,22 @@ def conversation(tx: Tx, name: str) -> int:
 def node(tx: Tx, name: str) -> int:
     """The node of that name. Raises NotFound; where the name fits several, with them as candidates."""
     return _one(_nodes(tx, name), "node", name, "forkwood tree lists the nodes of a conversation")
+
+
+def whole(tx: Tx, name: str) -> int | None:
+    """The conversation of that name where a node could be meant as well; None where the name is a node's.
+
+    Raises NotFound; where the name fits several, of one kind or of both, with them as candidates.
+    """
+    talks, messages = _by_id(tx, _CONVERSATIONS, name), _nodes(tx, name)
+    what = "node or conversation" if talks or not messages else "node"
+    seq = _one([*talks, *messages], what, name, "forkwood ls lists conversations, forkwood tree the nodes of one")
+    return seq if talks else None
+
+
+def husks(tx: Tx, name: str) -> list[int]:
+    """The conversations of that name of which a purge has left a husk: only a purge means them."""
+    return [seq for seq, _ in _by_id(tx, _HUSKS, name)]
 
 
 def _nodes(tx: Tx, name: str) -> list[tuple[int, Id]]:

@@ -101,10 +101,14 @@ def spot_text(tx: Tx, spot: Spot) -> str | None:
     """A place as people and programs spell it; None for the empty path."""
     if spot.node == 0:
         return None
-    id = tx.value("SELECT id FROM node WHERE seq = ?", (spot.node,))
-    if id is None:
-        raise walk.broken(spot)
-    return place_text(id, spot.cut)
+    return place_text(_id_of(tx, spot.node), spot.cut)
+
+
+def _id_of(tx: Tx, seq: int) -> bytes:
+    found = tx.value("SELECT id FROM node WHERE seq = ?", (seq,))
+    if found is None:
+        raise walk.broken(Spot(seq))
+    return cast("bytes", found)
 
 
 def place_text(id: bytes, cut: int) -> str:
@@ -169,7 +173,7 @@ class Names:
         """The id of a node."""
         name = self.known.get(seq)
         if name is None:
-            name = self.known[seq] = self._tx.value("SELECT id FROM node WHERE seq = ?", (seq,)).hex()
+            name = self.known[seq] = _id_of(self._tx, seq).hex()
         return name
 
     def place(self, node: int | None, cut: int) -> str | None:
