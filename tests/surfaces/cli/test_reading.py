@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -110,3 +111,25 @@ def test_an_expression_that_is_none_is_told(names: list[str]) -> None:
 
 def test_nothing_hidden_is_said(names: list[str]) -> None:
     assert succeed("trash").out == "Nothing is hidden.\n"
+
+
+def lose_the_head(home: Path) -> None:
+    with sqlite3.connect(home / "forkwood.db") as by_hand:
+        by_hand.execute("DROP TRIGGER node_stays")
+        by_hand.execute("DELETE FROM node WHERE seq = 2")
+    by_hand.close()
+
+
+@pytest.mark.parametrize("how", ([], ["--json"]))
+def test_a_head_that_was_lost_is_told_beside_what_is_read(names: list[str], home: Path, how: list[str]) -> None:
+    lose_the_head(home)
+    ran = succeed("path", *how)
+    assert "snake_case" in ran.out
+    assert ran.err.startswith("Notice: the path of the head was broken")
+    assert succeed("path", *how).err == ""
+
+
+def test_a_chat_tells_it_too(names: list[str], home: Path) -> None:
+    lose_the_head(home)
+    ran = succeed("chat", stdin=b"Hello?\n")
+    assert ran.err.count("Notice: the path of the head was broken") == 1

@@ -49,6 +49,7 @@ def talk(call: Call, lines: Iterator[str]) -> int:
         if done is None:
             break
         code = done
+        call.desk.tell_notices()
     return 0 if call.terminal.is_conversation else code
 
 

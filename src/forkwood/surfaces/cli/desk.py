@@ -6,6 +6,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from forkwood.surfaces.cli.screen_text import visible_line
 from forkwood.surfaces.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -48,6 +49,12 @@ class Desk:
 
             self._runtime = Runtime.open(self.settings, self.terminal.environ, via="cli")
         return self._runtime
+
+    def tell_notices(self) -> None:
+        """Say what happened to the store beside what was asked."""
+        if self._runtime is not None:
+            for notice in self._runtime.notices():
+                self.terminal.note(f"Notice: {visible_line(notice)}")
 
 
 class Call:

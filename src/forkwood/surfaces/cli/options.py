@@ -101,7 +101,10 @@ def _framed(body: Body, shared: Sequence[Decorator]) -> Any:
             return 0
         above = ctx.parent.params.get("as_json", False) if ctx.parent else False
         call = Call(ctx.ensure_object(Desk), conversation=conversation, key=given_key, as_json=as_json or above)
-        return body(call, **words) or 0
+        try:
+            return body(call, **words) or 0
+        finally:
+            call.desk.tell_notices()
 
     framed: Any = update_wrapper(carried_out, body)
     for option in shared:
