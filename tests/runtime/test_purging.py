@@ -2,79 +2,68 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
+from forkwood import wire
 from forkwood.domain import limits
-from forkwood.domain.errors import Conflict, LimitExceeded, Misused, NotFound, Refused
-from forkwood.domain.event import NoticeGiven
-from forkwood.domain.settings import Settings
+from forkwood.domain.errors import Conflict, LimitExceeded, Misused, NotFound, Refused, StoreUnusable
+from forkwood.domain.ids import ending
+from forkwood.engine.driver import Driver
 from forkwood.runtime import Runtime
-from forkwood.runtime.upkeep import examine
-from forkwood.store import backups, log
-from forkwood.store.opening import open_store
-from tests.runtime.doors import NOON, door, said, texts
-
-MARKER = "Xyzzy the seeded marker 7f3a"
-BYTES = (MARKER.encode(), MARKER.encode("utf-16-le"), MARKER.lower().encode(), b"xyzzy", b"7f3a")
+from forkwood.store import holding, names, purge, receipts
+from forkwood.store.db import Store
+from tests.runtime import seeded
+from tests.runtime.doors import NOON, answered, said, script, texts
+from tests.runtime.seeded import MARKER, assert_gone, problems, seeded_bytes
 
 
 @pytest.fixture
 def runtime(home: Path) -> Runtime:
-    settings = Settings(home=str(home), model="scripted:/nowhere.json")
-    runtime = door(open_store(home, now_ms=NOON), settings)
+    runtime = seeded.opened(home)
     runtime.new()
     return runtime
 
 
-def seeded_bytes(runtime: Runtime) -> list[str]:
-    """The files of the home that hold a byte of the marker, in any spelling."""
-    home = Path(runtime.house.settings.home)
-    files = [path for path in sorted(home.rglob("*")) if path.is_file()]
-    assert files
-    return [path.name for path in files if any(spelled in path.read_bytes() for spelled in BYTES)]
-
-
-def seed_everywhere(runtime: Runtime, tmp_path: Path) -> list[str]:
-    """A conversation whose every book holds the marker: messages, titles, settings, labels, receipts, files, errors."""
-    note = tmp_path / "note.txt"
-    note.write_text(MARKER * 400)
-    first = runtime.send(f"{MARKER} first", attach=[note], run=False, key="receipt 1").node.id
-    reply = runtime.send(f"a reply of {MARKER}", role="assistant", key="receipt 2").node.id
-    runtime.edit(first, f"{MARKER} again", run=False)
-    runtime.switch(reply)
-    runtime.set("system", f"Never say {MARKER}.")
-    runtime.set("system", "other")
-    runtime.set("tags", MARKER)
-    runtime.set("folder", MARKER)
-    runtime.label(reply, f"{MARKER} label")
-    runtime.undo()
-    runtime.redo()
-    runtime.hide(reply)
-    runtime.drop(reply)
-    with runtime.house.store.write() as tx:
-        here = {"conversation": 1, "who": runtime.house.who, "now_ms": NOON}
-        log.write(tx, NoticeGiven(what="repair", text=f"found {MARKER}"), node=1, **here)  # type: ignore[arg-type]
-    return [first, reply]
-
-
-def test_a_seeded_marker_is_in_no_byte_of_the_home_after_a_purge(runtime: Runtime, tmp_path: Path) -> None:
-    seed_everywhere(runtime, tmp_path)
-    home = Path(runtime.house.settings.home)
+def test_a_seeded_marker_is_in_no_byte_of_the_home_after_a_purge(
+    runtime: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     conversation = runtime.conversation().id
-    with runtime.house.store.read() as tx:
-        backups.make(tx.connection, home, version=1, now_ms=NOON)
-    (home / "salvage-1.jsonl").write_text(json.dumps({"text": MARKER}))
-    assert seeded_bytes(runtime)
+    nodes = seeded.seed_messages(runtime, tmp_path)
+    seeded.seed_settings(runtime)
+    seeded.fail_quoting(runtime, tmp_path, monkeypatch)
+    seeded.fail_quoting(runtime, tmp_path, monkeypatch, after_chars=3)
+    seeded.summarise(runtime, 2)
+    [killed] = runtime.send("go on").runs
+    seeded.draft(runtime, killed)
+    seeded.seed_files(runtime)
+    assert len(seeded_bytes(runtime)) > 4
     report = runtime.purge([conversation], key="purge")
-    assert seeded_bytes(runtime) == []
+    assert_gone(runtime)
     assert report.conversations == (conversation,)
-    assert len(report.nodes) == 3
+    assert set(nodes) <= set(report.nodes)
     assert any("exports" in place for place in report.out_of_reach)
     with pytest.raises(NotFound):
         runtime.conversation(conversation)
+
+
+def test_messages_alone_leave_no_byte_either(runtime: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nodes = seeded.seed_messages(runtime, tmp_path)
+    runtime.set("system", "other")
+    runtime.send("q", run=False)
+    failed = seeded.fail_quoting(runtime, tmp_path, monkeypatch)
+    seeded.summarise(runtime, 2)
+    seeded.seed_files(runtime)
+    runtime.purge(nodes)
+    assert set(seeded_bytes(runtime)) == {"forkwood.db"}, (
+        "the system prompt of the manifests, which is none of the messages"
+    )
+    [row] = [run for run in runtime.runs() if run.id == failed]
+    assert row.error is not None
+    assert (row.error["kind"], row.error["reason"]) == ("provider", "invalid_request")
+    assert MARKER not in str([event.payload for event in runtime.log() if event.kind != "setting.changed"])
+    assert problems(runtime) == []
 
 
 def test_what_is_left_is_a_husk_with_its_place_role_and_time(runtime: Runtime) -> None:
@@ -90,7 +79,7 @@ def test_what_is_left_is_a_husk_with_its_place_role_and_time(runtime: Runtime) -
         before.length,
     )
     assert [entry.node.purged for entry in runtime.path(hidden=True)] == [False, True, False]
-    assert seeded_bytes(runtime) == []
+    assert_gone(runtime)
 
 
 def test_every_version_of_a_message_goes_and_every_other_message_stays(runtime: Runtime) -> None:
@@ -99,7 +88,7 @@ def test_every_version_of_a_message_goes_and_every_other_message_stays(runtime: 
     third = runtime.edit(second, f"{MARKER} 3", run=False).node.id
     report = runtime.purge([second])
     assert set(report.nodes) == {ids[0], second, third}
-    assert seeded_bytes(runtime) == []
+    assert_gone(runtime)
     assert texts(runtime, ids[2])[1:] == ["a1", "q2"]
 
 
@@ -109,7 +98,7 @@ def test_titles_made_of_a_purged_message_go_with_it_also_in_forks(runtime: Runti
     assert fork.title == f"{MARKER} (fork)"
     runtime.drop(ids[0])
     runtime.purge([ids[0]], everywhere=True)
-    assert seeded_bytes(runtime) == []
+    assert_gone(runtime)
     assert [row.title for row in runtime.listed()] == ["", ""]
 
 
@@ -123,7 +112,7 @@ def test_what_another_conversation_carries_stays_and_is_named_unless_everywhere(
     assert texts(runtime) == [MARKER, "a1"]
     report = runtime.purge([ids[0]], everywhere=True)
     assert (report.nodes, report.kept) == ((ids[0],), ())
-    assert seeded_bytes(runtime) == []
+    assert_gone(runtime)
     assert texts(runtime)[-1] == "a1"
 
 
@@ -151,36 +140,221 @@ def test_the_same_purge_again_says_the_same(runtime: Runtime) -> None:
         runtime.purge([ids[1]], key="k")
 
 
-def test_a_purge_that_was_killed_half_way_is_finished_by_the_same_command(
-    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    conversation = runtime.conversation().id
-    said(runtime, MARKER)
-
-    def dies(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr("forkwood.store.purge.destroy", dies)
-        with pytest.raises(KeyboardInterrupt):
-            runtime.purge([conversation], key="k")
-    with pytest.raises(Refused, match="a purge of this conversation has begun"):
-        runtime.send("late")
-    assert runtime.purge([conversation], key="k").conversations == (conversation,)
-    assert seeded_bytes(runtime) == []
-
-
-def test_after_a_purge_the_store_is_sound(runtime: Runtime, tmp_path: Path) -> None:
-    ids = said(runtime, MARKER, "a1", "q2")
-    runtime.drop(ids[1])
-    runtime.fork(ids[2])
-    seed_everywhere(runtime, tmp_path)
-    runtime.purge([ids[0]], everywhere=True)
-    assert examine(runtime.house.settings, "cli").problems == ()
-
-
 def test_what_a_purge_takes_is_bounded(runtime: Runtime) -> None:
     with pytest.raises(Misused):
         runtime.purge([])
     with pytest.raises(LimitExceeded):
         runtime.purge(["@"] * (limits.purge_names_max + 1))
+
+
+# Purges that are cut short, given up, or sent again -----------------------------------------------------------------
+
+
+def test_what_a_killed_purge_closed_stays_closed_and_the_same_purge_finishes_it(runtime: Runtime) -> None:
+    conversation = runtime.conversation().id
+    said(runtime, MARKER)
+    with runtime.house.store.write() as tx:
+        arguments = {"names": [conversation], "conversation": None, "everywhere": False}
+        receipts.give(tx, "cli", "k", "purge", wire.digest(["purge", arguments]), None, NOON)
+        purge.close(tx, 1)
+    with pytest.raises(Refused, match="a purge of this conversation has begun") as refused:
+        runtime.send("late")
+    assert f"forkwood purge {ending(conversation)} finishes it" in refused.value.hint
+    assert runtime.purge([conversation], key="k").conversations == (conversation,)
+    assert_gone(runtime)
+
+
+@pytest.mark.parametrize("key", ["k", None])
+def test_a_purge_that_was_killed_before_it_wiped_wipes_when_it_is_sent_again(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch, key: str | None
+) -> None:
+    conversation = runtime.conversation().id
+    said(runtime, MARKER)
+    seeded.seed_files(runtime)
+    with monkeypatch.context() as patched:
+        patched.setattr("forkwood.store.leftovers.remove", seeded.never)
+        with pytest.raises(KeyboardInterrupt):
+            runtime.purge([conversation], key=key)
+    assert seeded_bytes(runtime) != []
+    report = runtime.purge([conversation], key=key)
+    assert (report.conversations, len(report.nodes)) == ((conversation,), 1)
+    assert_gone(runtime)
+    assert runtime.purge([ending(conversation)]) == report
+    assert [event.kind for event in runtime.log()].count("purge.done") == 1
+
+
+def test_backups_go_also_where_a_reader_keeps_the_log_from_being_emptied(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conversation = runtime.conversation().id
+    said(runtime, MARKER)
+    seeded.seed_files(runtime)
+    with monkeypatch.context() as patched:
+        patched.setattr(Store, "checkpoint", lambda _: False)
+        with pytest.raises(StoreUnusable) as unusable:
+            runtime.purge([conversation])
+    assert f"forkwood purge {conversation} again" in unusable.value.hint
+    assert set(seeded_bytes(runtime)) <= {"forkwood.db-wal"}
+    runtime.purge([conversation])
+    assert_gone(runtime)
+
+
+def test_a_purge_that_fails_leaves_the_conversation_open_and_no_receipt(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conversation = runtime.conversation().id
+    said(runtime, MARKER)
+    with monkeypatch.context() as patched:
+        patched.setattr("forkwood.store.purge.destroy", seeded.never)
+        with pytest.raises(KeyboardInterrupt):
+            runtime.purge([conversation], key="k")
+    runtime.cancel(runtime.send("on").runs[0])
+    assert runtime.purge([runtime.new().id], key="k").conversations != (conversation,)
+    runtime.purge([conversation])
+    assert_gone(runtime)
+
+
+def test_a_run_that_does_not_end_is_waited_for_so_long_and_then_the_purge_is_given_up(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conversation = runtime.conversation().id
+    [run] = runtime.send(MARKER).runs
+    other = Driver.start(Path(runtime.house.settings.home) / "drivers", runtime.house.new_id)
+    with runtime.house.store.write() as tx:
+        holding.hold(tx, run, other.name, NOON)
+    with monkeypatch.context() as patched:
+        patched.setattr(limits, "purge_wait_seconds", 0.1)
+        with pytest.raises(Conflict, match="does not end") as given_up:
+            runtime.purge([conversation])
+    assert f"forkwood purge {conversation} again" in given_up.value.hint
+    assert runtime.path()[0].node.text == MARKER
+    with runtime.house.store.read() as tx:
+        assert not purge.closing(tx, 1)
+    other.close()
+    runtime.purge([conversation])
+    assert_gone(runtime)
+
+
+# What it must leave alone --------------------------------------------------------------------------------------------
+
+
+def test_a_run_elsewhere_keeps_what_it_works_on_also_from_everywhere(runtime: Runtime) -> None:
+    source = runtime.conversation().id
+    ids = said(runtime, MARKER, "a1")
+    fork = runtime.fork(ids[1], title="a fork").id
+    [run] = runtime.send("on").runs
+    with pytest.raises(Refused, match=f"{ending(ids[0])} cannot be purged: run {ending(run)} is at work") as refused:
+        runtime.purge([source], everywhere=True)
+    assert refused.value.facts["run"] == run
+    assert texts(runtime)[0] == MARKER
+    runtime.purge([source, fork], everywhere=True)
+    assert_gone(runtime)
+    assert [one.status for one in runtime.runs()] == ["cancelled"]
+
+
+def test_a_partial_reply_of_a_run_that_goes_on_stays_until_it_is_over(runtime: Runtime) -> None:
+    _, partial = said(runtime, "q", "so far")
+    [run] = runtime.retry(partial).runs
+    with runtime.house.store.write() as tx:
+        tx.run("INSERT INTO purging VALUES (1)")
+        tx.run("UPDATE node SET run = ? WHERE seq = 2", (bytes.fromhex(run),))
+        tx.run("DELETE FROM purging")
+    with pytest.raises(Refused, match="is at work"):
+        runtime.purge([partial])
+
+
+def test_a_surviving_reply_is_still_accounted_for_until_its_own_words_go(runtime: Runtime, tmp_path: Path) -> None:
+    source = runtime.conversation().id
+    runtime.set("system", f"Say {MARKER}.")
+    started = runtime.send("q1", models=[script(tmp_path, {"text": "a1"})])
+    reply = answered(runtime, started).node
+    assert reply is not None
+    runtime.fork(reply, title="a fork")
+    runtime.set("system", "other")
+    runtime.purge([source])
+    kept = runtime.why(reply)
+    assert (kept.verified, kept.reason) == (True, None)
+    assert problems(runtime) == []
+    runtime.purge([started.node.id], everywhere=True)
+    half = runtime.why(reply)
+    assert (half.verified, half.reason) == (None, "purged")
+    assert half.manifest is not None
+    runtime.purge([reply], everywhere=True)
+    gone = runtime.why(reply)
+    assert (gone.verified, gone.reason, gone.manifest) == (None, "purged", None)
+    assert [event for event in runtime.log() if MARKER in str(event.payload)][-1].kind == "setting.changed"
+    assert problems(runtime) == []
+
+
+@pytest.mark.parametrize("words", ["error", "parts", "title", "ok"])
+def test_a_common_word_takes_nothing_of_others_along(runtime: Runtime, tmp_path: Path, words: str) -> None:
+    said(runtime, words, "a1")
+    runtime.new(title="t")
+    answered(runtime, runtime.send("q", models=[script(tmp_path, {"text": words})]))
+    before = [event for event in runtime.log() if event.conversation == runtime.conversation().id]
+    with runtime.house.store.read() as tx:
+        [node] = [names.node(tx, "#1")]
+    runtime.purge([f"#{node}"])
+    after = [event for event in runtime.log() if event.conversation == runtime.conversation().id]
+    assert after == before
+    assert problems(runtime) == []
+
+
+def test_an_ending_that_a_husk_shares_is_refused(runtime: Runtime) -> None:
+    conversation = runtime.conversation().id
+    said(runtime, "q1")
+    runtime.purge([conversation])
+    twin = "f" * 24 + ending(conversation)
+    runtime.new(title="t")
+    with runtime.house.store.write() as tx:
+        tx.run("UPDATE conversation SET id = ? WHERE seq = 2", (bytes.fromhex(twin),))
+    with pytest.raises(NotFound, match="purged before") as unclear:
+        runtime.purge([ending(conversation)])
+    assert unclear.value.facts["candidates"] == [conversation]
+    assert runtime.purge([twin]).conversations == (twin,)
+
+
+# Titles --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_title_by_the_model_goes_with_the_messages_it_was_made_of(home: Path, tmp_path: Path) -> None:
+    runtime = seeded.opened(home, title_by_model=True)
+    conversation = runtime.new().id
+    replies = ({"match": "Give this conversation a title", "text": f"All on {MARKER}"}, {"text": MARKER})
+    reply = answered(runtime, runtime.send("tell me", models=[script(tmp_path, *replies)])).node
+    assert reply is not None
+    assert runtime.conversation().title == f"All on {MARKER}"
+    runtime.fork(reply)
+    runtime.undo()
+    runtime.purge([reply], everywhere=True)
+    assert_gone(runtime)
+    assert runtime.path(conversation=conversation)[0].node.text == "tell me"
+    assert [row.title for row in runtime.listed()] == [""]
+
+
+def test_a_title_made_of_a_files_name_goes_with_the_message(runtime: Runtime, tmp_path: Path) -> None:
+    note = tmp_path / f"{MARKER}.txt"
+    note.write_text("what it says")
+    node = runtime.send("", attach=[note], run=False).node.id
+    assert runtime.conversation().title == f"{MARKER}.txt"
+    runtime.undo()
+    runtime.redo()
+    runtime.purge([node])
+    assert_gone(runtime)
+    assert runtime.conversation().title == ""
+
+
+# What it reports -----------------------------------------------------------------------------------------------------
+
+
+def test_the_report_counts_every_branch_once(runtime: Runtime) -> None:
+    conversation = runtime.conversation().id
+    ids = said(runtime, "q1", "a1", "q2")
+    runtime.switch(ids[1], here=True)
+    said(runtime, "r2")
+    runtime.send("another beginning", at=None, run=False)
+    fork = runtime.fork(ids[1]).id
+    report = runtime.purge_preview([conversation], everywhere=True)
+    assert (report.affects.branches, report.affects.conversations) == (3, tuple(sorted([conversation, fork])))
+    assert runtime.purge_preview([ids[2]], conversation=conversation).affects.branches == 1
+    assert runtime.purge_preview([ids[2], ids[1]], conversation=conversation, everywhere=True).affects.branches == 3

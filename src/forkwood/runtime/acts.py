@@ -19,6 +19,7 @@ from forkwood.store import conversations, log, nodes, receipts, runs
 from forkwood.store.db import Tx
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 class OpenAct:
@@ -89,14 +90,11 @@ class Acting(Verbs):
 
         def once() -> T:
             with self.house.store.write() as tx:
-                if key is None:
-                    return do(tx)
-                client, fingerprint = self.house.settings.client, wire.digest([verb, arguments])
-                given = receipts.find(tx, client, checked_key(key))
+                given = self._receipt_of(tx, verb, arguments, key)
                 if given is not None:
-                    return wire.decode(given_response(given, key, fingerprint), shape)
+                    return wire.decode(given_response(given, given.fingerprint), shape)
                 response = do(tx)
-                receipts.give(tx, client, key, verb, fingerprint, wire.encode(response), self.house.clock())
+                self._keep_receipt(tx, verb, arguments, given, wire.encode(response), key=key)
                 return response
 
         return settling.settled(self.house, arguments.get("conversation"), once)
@@ -116,8 +114,68 @@ class Acting(Verbs):
         """
         given = self._receipt(key)
         if given is not None:
-            return wire.decode(given_response(given, given.key, wire.digest([verb, arguments])), shape)
+            return wire.decode(given_response(given, wire.digest([verb, arguments])), shape)
         return self._once(verb, arguments, shape, prepare(), key=key)
+
+    def _begun(
+        self, verb: str, arguments: dict[str, Any], shape: type[T], begin: Callable[[Tx], U], *, key: str | None
+    ) -> T | U:
+        """The first transaction of a verb of several. With a KEY its receipt is open from here on, for whoever ends it.
+
+        Where it was ended before, nothing begins: what it gave is given again. Raises as `_once`.
+        """
+        with self.house.store.write() as tx:
+            given = self._receipt_of(tx, verb, arguments, key)
+            if given is not None and given.response is not None:
+                return wire.decode(given.response, shape)
+            found = begin(tx)
+            self._keep_receipt(tx, verb, arguments, given, None, key=key)
+            return found
+
+    def _ended(
+        self, verb: str, arguments: dict[str, Any], shape: type[T], do: Callable[[Tx], T], *, key: str | None
+    ) -> T:
+        """The transaction in which what `_begun` began is done, and its receipt completed: by one of those who try."""
+        with self.house.store.write() as tx:
+            given = self._receipt_of(tx, verb, arguments, key)
+            if given is not None and given.response is not None:
+                return wire.decode(given.response, shape)
+            response = do(tx)
+            self._keep_receipt(tx, verb, arguments, given, wire.encode(response), key=key)
+            return response
+
+    def _given_up(self, undo: Callable[[Tx], None], *, key: str | None) -> None:
+        """What `_begun` began will not be done: UNDO takes it back, and no receipt is left. It can be sent anew."""
+        with self.house.store.write() as tx:
+            undo(tx)
+            if key is not None:
+                receipts.withdraw(tx, self.house.settings.client, key)
+
+    def _receipt_of(self, tx: Tx, verb: str, arguments: dict[str, Any], key: str | None) -> receipts.Receipt | None:
+        """The receipt of this verb under KEY, completed or not."""
+        given = None if key is None else receipts.find(tx, self.house.settings.client, checked_key(key))
+        if given is not None:
+            same_command(given, wire.digest([verb, arguments]))
+        return given
+
+    def _keep_receipt(
+        self,
+        tx: Tx,
+        verb: str,
+        arguments: dict[str, Any],
+        given: receipts.Receipt | None,
+        response: bytes | None,
+        *,
+        key: str | None,
+    ) -> None:
+        """Write the receipt, or complete the one GIVEN before; without RESPONSE it is open."""
+        if key is None:
+            return
+        client = self.house.settings.client
+        if given is None:
+            receipts.give(tx, client, key, verb, wire.digest([verb, arguments]), response, self.house.clock())
+        elif response is not None:
+            receipts.finish(tx, client, key, response)
 
     def _act(
         self,
@@ -178,15 +236,22 @@ def checked_key(key: str) -> str:
     return key
 
 
-def given_response(given: receipts.Receipt, key: str, fingerprint: str) -> bytes:
-    """What was answered when the key was first used. Raises Conflict for another command, or one still at work."""
+def same_command(given: receipts.Receipt, fingerprint: str) -> None:
+    """Raises Conflict where the key of a receipt was used for another command."""
     if given.fingerprint != fingerprint:
         raise Conflict(
-            f"the key '{key}' was used for another command ({given.verb})",
+            f"the key '{given.key}' was used for another command ({given.verb})",
             hint="use a key of its own for each command",
-            key=key,
+            key=given.key,
             verb=given.verb,
         )
+
+
+def given_response(given: receipts.Receipt, fingerprint: str) -> bytes:
+    """What was answered when the key was first used. Raises Conflict for another command, or one still at work."""
+    same_command(given, fingerprint)
     if given.response is None:
-        raise Conflict(f"the command with the key '{key}' is still at work", hint="send it again in a moment", key=key)
+        raise Conflict(
+            f"the command with the key '{given.key}' is still at work", hint="send it again in a moment", key=given.key
+        )
     return given.response

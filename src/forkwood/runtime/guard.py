@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from forkwood.domain.errors import Refused
-from forkwood.store import locate, runs
+from forkwood.domain.ids import ending
+from forkwood.store import locate, reach, runs
 from forkwood.store.db import Tx
 
 
@@ -17,4 +18,23 @@ def not_on_active_path(tx: Tx, group: Sequence[int], name: str, done: str) -> No
                 f"{name} cannot be {done}: run {run[-8:]} is at work on a path that holds it",
                 hint=f"forkwood cancel {run[-8:]}, or wait until it is done",
                 run=run,
+            )
+
+
+def not_under_active_run(tx: Tx, nodes: Collection[int], but: Collection[int]) -> None:
+    """Refuse to purge NODES where a run that is not over has one on its path, or made one.
+
+    Runs of the conversations BUT do not count: they are ended first.
+    """
+    for run, tip in runs.active_tips(tx):
+        if runs.details(tx, run).conversation in but:
+            continue
+        held = reach.under_run(tx, run, tip).intersection(nodes)
+        if held:
+            [name] = reach.ids_of(tx, [min(held)])
+            raise Refused(
+                f"{ending(name)} cannot be purged: run {ending(run)} is at work on a path that holds it",
+                hint=f"forkwood cancel {ending(run)}, or wait until it is done",
+                run=run,
+                node=name,
             )

@@ -5,19 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
-from forkwood import wire
 from forkwood.domain import limits
-from forkwood.domain.errors import Conflict, LimitExceeded, Misused, StoreUnusable
+from forkwood.domain.errors import Conflict, LimitExceeded, Misused, NotFound, StoreUnusable
 from forkwood.domain.event import Purged
 from forkwood.domain.ids import Id, ending
 from forkwood.domain.response import Affects, PurgeReport
-from forkwood.runtime import acts, guard, naming
+from forkwood.runtime import guard, naming
 from forkwood.runtime.acts import Acting
 from forkwood.runtime.shaping import named_conversation
-from forkwood.store import conversations, leftovers, log, nodes, purge, reach, receipts, runs
+from forkwood.store import conversations, leftovers, log, names, nodes, purge, reach, runs
 from forkwood.store.db import Tx
 
 OUT_OF_REACH = (
@@ -36,6 +36,22 @@ class Named(Struct, frozen=True, kw_only=True):
     kept: tuple[int, ...]
 
 
+class Asked(Struct, frozen=True, kw_only=True):
+    """What a purge was asked for, in a person's words: its arguments as the receipt knows them."""
+
+    names: tuple[str, ...]
+    conversation: str | None
+    everywhere: bool
+
+    def arguments(self) -> dict[str, Any]:
+        """As they are fingerprinted."""
+        return {"names": list(self.names), "conversation": self.conversation, "everywhere": self.everywhere}
+
+    def command(self) -> str:
+        """What a person types to ask for it again."""
+        return " ".join(["forkwood purge", *self.names, *(["--everywhere"] if self.everywhere else [])])
+
+
 class Purging(Acting):
     """purge."""
 
@@ -50,87 +66,64 @@ class Purging(Acting):
         """Destroy the words of messages (every version of each) and of whole conversations; husks remain.
 
         Runs of the conversations are ended first. A message that a conversation outside the list carries stays and is
-        named, unless EVERYWHERE. Raises NotFound, Refused (a run is at work on a path that holds it), Misused.
+        named, unless EVERYWHERE. Asked for again, also by the names of husks, it wipes again: what could not be wiped
+        then goes now. Raises NotFound, Refused (a run is at work on a path that holds a message), Misused, Conflict (a
+        run does not end), StoreUnusable (a reader is in the way of wiping).
         """
-        given = self._begun(names, conversation, everywhere=everywhere, key=key)
-        if isinstance(given, PurgeReport):
-            return given
-        self._end_runs(given.conversations)
-        with self.house.store.write() as tx:
-            named = self._named(tx, names, conversation, everywhere=everywhere)
-            report = self._destroyed(tx, named)
-            if key is not None:
-                receipts.finish(tx, self.house.settings.client, key, wire.encode(report))
-        self._wipe()
+        asked = Asked(names=tuple(names), conversation=conversation, everywhere=everywhere)
+        given = self._begun("purge", asked.arguments(), PurgeReport, lambda tx: self._closed(tx, asked), key=key)
+        report = given if isinstance(given, PurgeReport) else self._through(asked, given.conversations, key)
+        self._wipe(asked)
         return report
 
     def purge_preview(
         self, names: Sequence[str], *, conversation: str | None = None, everywhere: bool = False
     ) -> PurgeReport:
         """What `purge` would destroy and keep: for asking before it is done."""
+        asked = Asked(names=tuple(names), conversation=conversation, everywhere=everywhere)
         with self.house.store.read() as tx:
-            return _report(tx, self._named(tx, names, conversation, everywhere=everywhere))
+            return _report(tx, _named(tx, asked))
 
-    def _begun(
-        self, names: Sequence[str], conversation: str | None, *, everywhere: bool, key: str | None
-    ) -> Named | PurgeReport:
-        """The first transaction: nothing may start in the conversations named, what is at work there is to end."""
-        arguments = {"names": list(names), "conversation": conversation, "everywhere": everywhere}
-        fingerprint, client = wire.digest(["purge", arguments]), self.house.settings.client
-        with self.house.store.write() as tx:
-            given = None if key is None else receipts.find(tx, client, acts.checked_key(key))
-            if given is not None and given.fingerprint != fingerprint:
-                raise Conflict(f"the key '{key}' was used for another command ({given.verb})", key=key)
-            if given is not None and given.response is not None:
-                return wire.decode(given.response, PurgeReport)
-            named = self._named(tx, names, conversation, everywhere=everywhere)
-            if given is None and key is not None:
-                receipts.give(tx, client, key, "purge", fingerprint, None, self.house.clock())
-            for whole in named.conversations:
-                purge.close(tx, whole)
-            return named
+    def _closed(self, tx: Tx, asked: Asked) -> Named:
+        """What is meant. Nothing may start any more in the conversations named."""
+        named = _named(tx, asked)
+        for whole in named.conversations:
+            purge.close(tx, whole)
+        return named
 
-    def _named(self, tx: Tx, names: Sequence[str], here: str | None, *, everywhere: bool) -> Named:
-        if not names:
-            raise Misused("nothing was named", hint="forkwood purge CONV or NODE, one or more")
-        if len(names) > limits.purge_names_max:
-            raise LimitExceeded("names", limit="purge_names_max", bound=limits.purge_names_max, got=len(names))
-        whole: set[int] = set()
-        single: set[int] = set()
-        for name in names:
-            found = named_conversation(tx, here, name)
-            if found is not None:
-                whole.add(found)
-            else:
-                single.update(_versions(tx, naming.node_anywhere(tx, here, name), name))
-        for seq in whole:
-            single.update(reach.messages_of(tx, seq))
-        inside = whole | reach.conversations_of(tx, single)
-        kept = frozenset() if everywhere else purge.carried_outside(tx, single, inside)
-        return Named(nodes=tuple(sorted(single - kept)), conversations=tuple(sorted(whole)), kept=tuple(sorted(kept)))
+    def _through(self, asked: Asked, closed: Sequence[int], key: str | None) -> PurgeReport:
+        """End what is at work and destroy. Given up for whatever reason, it leaves the conversations open again."""
+        try:
+            self._end_runs(asked, closed)
+            return self._ended("purge", asked.arguments(), PurgeReport, lambda tx: self._destroyed(tx, asked), key=key)
+        except BaseException:
+            self._given_up(lambda tx: purge.reopen(tx, closed), key=key)
+            raise
 
-    def _end_runs(self, named: Sequence[int]) -> None:
+    def _end_runs(self, asked: Asked, named: Sequence[int]) -> None:
         """End every run of these conversations, and wait until those that other processes drive have let go."""
         until = time.monotonic() + limits.purge_wait_seconds
         while active := self._active(named):
             for run in active:
                 self.house.engine.cancel(run, self.house.who)
             if time.monotonic() > until:
-                raise Conflict(
-                    f"run {ending(active[0])} does not end",
-                    hint="close the program that drives it, then send the same purge again",
-                    run=active[0],
-                )
+                raise _not_ending(asked, active[0])
             time.sleep(_LOOK_AGAIN_SECONDS)
 
     def _active(self, named: Sequence[int]) -> list[Id]:
         with self.house.store.read() as tx:
-            return [run for seq in named for run in runs.active(tx, seq)]
+            return _active(tx, named)
 
-    def _destroyed(self, tx: Tx, named: Named) -> PurgeReport:
+    def _destroyed(self, tx: Tx, asked: Asked) -> PurgeReport:
+        """Everything that is meant by now, in the one transaction; what is a husk already is only reported."""
+        named = _named(tx, asked)
         report = _report(tx, named)
+        for run in _active(tx, named.conversations):
+            raise _not_ending(asked, run)  # it began after another purge of this conversation was given up
+        if not purge.says_anything(tx, named.nodes, named.conversations):
+            return report
         purge.destroy(tx, purge.condemned(tx, named.nodes, named.conversations))
-        for seq in {*named.conversations, *reach.conversations_of(tx, named.nodes)}:
+        for seq in sorted({*named.conversations, *reach.conversations_of(tx, named.nodes)}):
             log.write(
                 tx,
                 Purged(nodes=report.nodes, conversations=report.conversations, kept=report.kept),
@@ -140,38 +133,83 @@ class Purging(Acting):
             )
         return report
 
-    def _wipe(self) -> None:
-        """Take the words out of free pages, the write-ahead log, backups and files kept aside."""
+    def _wipe(self, asked: Asked) -> None:
+        """Take the words out of backups and files kept aside, of free pages and of the write-ahead log."""
+        leftovers.remove(Path(self.house.settings.home))
         self.house.store.vacuum()
         if not self.house.store.checkpoint():
             raise StoreUnusable(
                 "another process is reading the store, so its write-ahead log still holds what was purged",
-                hint="close the other program and run forkwood purge again: it finishes the rest",
+                hint=f"close the other program, then {asked.command()} again: it wipes the rest",
+                reason="reader",
             )
-        leftovers.remove(Path(self.house.settings.home))
 
 
-def _versions(tx: Tx, node: int, name: str) -> set[int]:
-    """Every version of a node, each with its tool group. Refuses what a run at work has on its path."""
-    found: set[int] = set()
-    for version in nodes.versions(tx, node):
-        found.update(nodes.group(tx, version.seq))
-    guard.not_on_active_path(tx, sorted(found), name, "purged")
+def _named(tx: Tx, asked: Asked) -> Named:
+    """What is meant by the names. Raises Misused, LimitExceeded, NotFound, Refused."""
+    if not asked.names:
+        raise Misused("nothing was named", hint="forkwood purge CONV or NODE, one or more")
+    if len(asked.names) > limits.purge_names_max:
+        raise LimitExceeded("names", limit="purge_names_max", bound=limits.purge_names_max, got=len(asked.names))
+    whole: set[int] = set()
+    single: set[int] = set()
+    for name in asked.names:
+        found = _conversation(tx, asked.conversation, name)
+        if found is not None:
+            whole.add(found)
+            single |= reach.messages_of(tx, found)
+        else:
+            single |= _versions(tx, naming.node_anywhere(tx, asked.conversation, name))
+    inside = whole | reach.conversations_of(tx, single)
+    kept = frozenset() if asked.everywhere else purge.carried_outside(tx, single, inside)
+    guard.not_under_active_run(tx, single - kept, whole)
+    return Named(nodes=tuple(sorted(single - kept)), conversations=tuple(sorted(whole)), kept=tuple(sorted(kept)))
+
+
+def _conversation(tx: Tx, here: str | None, name: str) -> int | None:
+    """The conversation of that name, or the husk of one; None where the name is a node's."""
+    husks = names.husks(tx, name)
+    try:
+        found = named_conversation(tx, here, name)
+    except NotFound as nothing:
+        if len(husks) != 1 or nothing.facts.get("candidates"):
+            raise
+        return husks[0]
+    if husks:
+        purged = [conversations.row(tx, seq).id for seq in husks]
+        raise NotFound(
+            f"'{name}' is also the ending of what was purged before: {', '.join(purged)}",
+            hint="give more of its last characters",
+            name=name,
+            candidates=purged,
+        )
     return found
 
 
+def _versions(tx: Tx, node: int) -> set[int]:
+    """Every version of a node, each with its tool group."""
+    return {member for version in nodes.versions(tx, node) for member in nodes.group(tx, version.seq)}
+
+
+def _active(tx: Tx, named: Sequence[int]) -> list[Id]:
+    return [run for seq in named for run in runs.active(tx, seq)]
+
+
+def _not_ending(asked: Asked, run: Id) -> Conflict:
+    return Conflict(
+        f"run {ending(run)} does not end, so nothing was purged",
+        hint=f"end the program that drives it, then {asked.command()} again",
+        run=run,
+    )
+
+
 def _report(tx: Tx, named: Named) -> PurgeReport:
-    touched: set[Id] = set()
-    branches = 0
-    for seq in named.nodes if len(named.nodes) <= limits.purge_names_max else ():
-        count, inside = reach.of_node(tx, seq)
-        branches = max(branches, count)
-        touched.update(inside)
+    branches, inside = reach.of_nodes(tx, named.nodes)
     whole = tuple(conversations.row(tx, seq).id for seq in named.conversations)
     return PurgeReport(
         nodes=reach.ids_of(tx, named.nodes),
         conversations=whole,
         kept=reach.ids_of(tx, named.kept),
-        affects=Affects(branches=branches, conversations=tuple(sorted({*touched, *whole}))),
+        affects=Affects(branches=branches, conversations=tuple(sorted({*inside, *whole}))),
         out_of_reach=OUT_OF_REACH,
     )

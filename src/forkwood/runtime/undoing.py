@@ -109,6 +109,8 @@ def taken_back(act: OpenAct, effect: Effect) -> MarkChanged | None:
             return _noted_marks(act, ids, hidden=hidden)
         case _, SettingChanged(key=key, after=value):
             act.write_setting(key, value)
+        case _, LabelMoved(name=""):
+            pass  # a purge took the label's name
         case _, LabelMoved(name=name, before=before, after=node):
             seq = None if node is None else names.node(act.tx, node)
             conversations.write_label(act.tx, act.conversation, name, seq)

@@ -51,13 +51,15 @@ class Condemned(Struct, frozen=True, kw_only=True):
 
 
 def carried_outside(tx: Tx, nodes: Collection[int], conversations: Collection[int]) -> frozenset[int]:
-    """Those of NODES that a graft of a conversation outside CONVERSATIONS carries."""
-    outside = (found.nodes for found in reach.carriers(tx, nodes) if found.conversation not in conversations)
+    """Those of NODES that a graft of a conversation outside CONVERSATIONS carries, and that still say anything."""
+    spelled = wire.text(sorted(nodes))
+    words = [seq for (seq,) in tx.rows(f"SELECT seq FROM node WHERE purged = 0 AND seq IN {_INSIDE}", (spelled,))]
+    outside = (found.nodes for found in reach.carriers(tx, words) if found.conversation not in conversations)
     return frozenset().union(*outside)
 
 
-def unpurged(tx: Tx, nodes: Collection[int], conversations: Collection[int]) -> bool:
-    """Whether one of them says anything still."""
+def says_anything(tx: Tx, nodes: Collection[int], conversations: Collection[int]) -> bool:
+    """Whether one of them is no husk yet."""
     words = f"SELECT 1 FROM node WHERE purged = 0 AND source_node IS NULL AND seq IN {_INSIDE}"
     whole = f"SELECT 1 FROM conversation WHERE purged = 0 AND seq IN {_INSIDE}"
     spelled = ((words, nodes), (whole, conversations))
@@ -108,9 +110,10 @@ def close(tx: Tx, conversation: int) -> None:
     tx.run("UPDATE conversation SET closing = 1 WHERE seq = ?", (conversation,))
 
 
-def reopen(tx: Tx, conversation: int) -> None:
-    """The purge of the conversation was given up: anything may begin in it again. A husk stays closed."""
-    tx.run("UPDATE conversation SET closing = 0 WHERE seq = ? AND purged = 0", (conversation,))
+def reopen(tx: Tx, conversations: Collection[int]) -> None:
+    """The purge of these conversations was given up: anything may begin in them again. A husk stays closed."""
+    whole = (wire.text(sorted(conversations)),)
+    tx.run(f"UPDATE conversation SET closing = 0 WHERE purged = 0 AND seq IN {_INSIDE}", whole)
 
 
 def closing(tx: Tx, conversation: int) -> bool:

@@ -68,6 +68,12 @@ def runs_over(tx: Tx, held: Holders) -> frozenset[bytes]:
     return frozenset(row[0] for row in tx.rows(_RUNS, (_spelled(held),)))
 
 
+def under_run(tx: Tx, run: Id, tip: Spot) -> set[int]:
+    """The messages that a run at TIP has on its path, and all it has appended anywhere."""
+    path = walk.messages(tx, tip, query=walk.BARE)
+    return {row[0] for row in (*path, *tx.rows("SELECT seq FROM node WHERE run = ?", (bytes.fromhex(run),)))}
+
+
 def messages_of(tx: Tx, conversation: int) -> set[int]:
     """The messages that were appended in a conversation."""
     rows = tx.rows("SELECT seq FROM node WHERE conversation = ? AND source_node IS NULL", (conversation,))

@@ -57,3 +57,8 @@ def finish(tx: Tx, client: str, key: str, response: bytes) -> None:
         (response.decode(), client, key),
     )
     assert tx.changes() == 1, f"no receipt of {client} is open for {key}"
+
+
+def withdraw(tx: Tx, client: str, key: str) -> None:
+    """Take back a receipt that was given without a response: what had begun was given up. A response stays."""
+    tx.run("DELETE FROM receipt WHERE client = ? AND key = ? AND response IS NULL", (client, key))
