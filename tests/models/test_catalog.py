@@ -40,7 +40,7 @@ def test_every_entry_is_well_formed(known: Known) -> None:
     assert names.is_loopback(known.url) is known.local
     assert known.local or known.url.startswith("https://")
     for reference in known.keys:
-        assert keys.parse(reference).place == "env"
+        assert keys.parse(reference).holder == "env"
 
 
 def test_dialects_are_the_native_ones_and_chat_for_all_others() -> None:

@@ -58,10 +58,10 @@ def private(path: Path, text: str, mode: int = 0o600) -> Path:
 @pytest.mark.parametrize(
     ("text", "reference"),
     [
-        ("env:OPENAI_API_KEY", Reference(place="env", name="OPENAI_API_KEY")),
-        ("keyring:openai", Reference(place="keyring", name="openai")),
-        ("file:/etc/key", Reference(place="file", name="/etc/key")),
-        ("file:~/key", Reference(place="file", name="~/key")),
+        ("env:OPENAI_API_KEY", Reference(holder="env", name="OPENAI_API_KEY")),
+        ("keyring:openai", Reference(holder="keyring", name="openai")),
+        ("file:/etc/key", Reference(holder="file", name="/etc/key")),
+        ("file:~/key", Reference(holder="file", name="~/key")),
     ],
 )
 def test_a_reference_names_its_place(text: str, reference: Reference) -> None:

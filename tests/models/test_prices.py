@@ -14,7 +14,7 @@ NOW = datetime(2026, 11, 30, tzinfo=UTC)
 
 
 def test_a_known_model_has_its_price_and_context() -> None:
-    assert prices.known("openai", "gpt-4o", NOW) == prices.Known(
+    assert prices.public("openai", "gpt-4o", NOW) == prices.Public(
         price=Price(input=2.5, output=10.0, cache_read=1.25), context=128_000
     )
 
@@ -32,7 +32,7 @@ def test_a_known_model_has_its_price_and_context() -> None:
     ],
 )
 def test_every_provider_is_found_under_its_name(provider: str, model: str) -> None:
-    price = prices.known(provider, model, NOW).price
+    price = prices.public(provider, model, NOW).price
     assert price is not None
     assert 0 < price.input <= price.output
     assert cost_of(Usage(input=1_000_000, output=0), price) == price.input
@@ -42,7 +42,7 @@ def test_every_provider_is_found_under_its_name(provider: str, model: str) -> No
     ("provider", "model"), [("openai", "no-such-model"), ("ollama", "gpt-4o"), ("work", "gpt-4o"), ("openai", "")]
 )
 def test_what_is_unknown_is_not_guessed(provider: str, model: str) -> None:
-    assert prices.known(provider, model, NOW) == UNKNOWN
+    assert prices.public(provider, model, NOW) == UNKNOWN
 
 
 def test_every_model_the_list_knows_can_be_read() -> None:
@@ -50,5 +50,5 @@ def test_every_model_the_list_knows_can_be_read() -> None:
 
     for provider in get_snapshot().providers:
         for model in provider.models:
-            found = prices.known(provider.id, model.id, NOW)
+            found = prices.public(provider.id, model.id, NOW)
             assert found.price is None or (found.price.input >= 0 and found.price.output >= 0)

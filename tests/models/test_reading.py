@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from forkwood.domain import limits
 from forkwood.domain.errors import FailureKind, ProviderFailed
 from forkwood.domain.message import PartialReason, Text, ToolCall
 from forkwood.domain.model import Delta, Reply
+from forkwood.domain.text import storable
 from forkwood.models.failures import Peer
 from forkwood.models.reading import Reading
 from tests.models.recorded import CHAT_TEXT, candidate, chunk, decoder, events
@@ -147,6 +149,29 @@ async def test_a_reply_over_its_bound_keeps_what_came(monkeypatch: pytest.Monkey
     assert "".join(delta.text for delta in deltas) == "abc"
     assert (reply.parts, reply.partial) == ((Text(text="abc"),), "length")
     assert "over the limit of 3" in (reply.error or "")
+
+
+@pytest.mark.parametrize("held", ["<thin", "c\ud83d"], ids=["what might become a tag", "half a character"])
+async def test_what_was_held_back_may_be_what_is_too_much(monkeypatch: pytest.MonkeyPatch, held: str) -> None:
+    monkeypatch.setattr(limits, "reply_bytes_max", 4)
+    deltas, reply = await read(Steps(b"data: " + json.dumps(chunk(content=held)).encode() + b"\n\n"))
+    assert "".join(delta.text for delta in deltas) == storable(held)[:4]
+    assert (reply.parts, reply.partial) == ((Text(text=storable(held)[:4]),), "length")
+
+
+async def test_a_signature_that_needs_a_part_too_many_ends_the_reply_at_its_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(limits, "parts_max", 1)
+    signed = candidate({"text": "a", "thoughtSignature": "s"}, finish="STOP")
+    _, reply = await read(Steps(events(signed)), "google")
+    assert (reply.parts, reply.partial) == ((Text(text="a"),), "length")
+
+
+async def test_words_behind_the_end_that_are_too_much_leave_no_whole_reply(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "reply_bytes_max", 3)
+    _, reply = await read(Steps(events(chunk("stop", content="abc"), chunk(content="d"))))
+    assert (reply.parts, reply.partial) == ((Text(text="abc"),), "length")
 
 
 async def test_a_line_over_its_bound_before_anything_was_said_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:

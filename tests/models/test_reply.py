@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from forkwood.domain import limits
 from forkwood.domain.errors import LimitExceeded
+from forkwood.domain.masking import MASK
 from forkwood.domain.message import Text, Thinking, ToolCall
 from forkwood.models.failures import Peer
-from forkwood.models.masking import MASK
 from forkwood.models.reply import Assembly, object_of, whole
 from tests.models.recorded import said
 

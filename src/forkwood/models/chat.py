@@ -9,16 +9,16 @@ from msgspec import Struct
 
 from forkwood import wire
 from forkwood.domain.message import Attachment, PartialReason, Text, Thinking, ToolResult, calls_of, results_of
-from forkwood.domain.model import Delta, Dialect, Reply, Usage
-from forkwood.domain.prompt import Prompt, PromptMessage, ToolSpec
+from forkwood.domain.model import Dialect, Usage
+from forkwood.domain.prompt import Prompt, PromptMessage
 from forkwood.domain.text import storable_value
 from forkwood.models import sending
 from forkwood.models.calls import CallsApart, Fragment
 from forkwood.models.failures import Peer
-from forkwood.models.frames import Decoder, FrameReader
+from forkwood.models.frames import FrameReader
 from forkwood.models.quirks import Quirks
 from forkwood.models.reply import whole
-from forkwood.models.thinktags import ThinkTags
+from forkwood.models.tagged import TaggedDecoder
 
 DETAILS = "reasoning_details"
 _MERGED = ("text", "summary", "data")
@@ -56,7 +56,7 @@ def encode(prompt: Prompt, images: Mapping[str, bytes], model: str, quirks: Quir
     """The request body for PROMPT, a pure function of its arguments. Raises ProviderFailed("capability")."""
     body: dict[str, Any] = {"model": model, "messages": list(_messages(prompt, images, quirks))}
     if prompt.tools:
-        body["tools"] = [_tool(tool) for tool in prompt.tools]
+        body["tools"] = [sending.function(tool) for tool in prompt.tools]
     body["stream"] = True
     if quirks.stream_usage:
         body["stream_options"] = {"include_usage": True}
@@ -150,11 +150,6 @@ def _piece(part: Text | Attachment, images: Mapping[str, bytes]) -> dict[str, An
     return {"type": "image_url", "image_url": {"url": url}}
 
 
-def _tool(tool: ToolSpec) -> dict[str, Any]:
-    function = {"name": tool.name, "description": tool.description, "parameters": tool.schema}
-    return {"type": "function", "function": function}
-
-
 def _call_id(call: str, quirks: Quirks) -> str:
     return wire.digest(call)[:9] if quirks.call_ids == "nine" else sending.call_id(call)
 
@@ -196,28 +191,17 @@ class _Chunk(Struct, frozen=True, gc=False):
     message: Any = None
 
 
-class ChatDecoder(Decoder[_Chunk]):
+class ChatDecoder(TaggedDecoder[_Chunk]):
     """Reads one stream of the chat dialect; also a whole completion sent as one frame."""
 
     dialect: Dialect = "chat"
     frames = FrameReader(_Chunk)
 
     def __init__(self, *, model: str, peer: Peer, quirks: Quirks) -> None:
-        super().__init__(model=model, peer=peer)
+        super().__init__(model=model, peer=peer, quirks=quirks)
         self._calls = CallsApart(self.said)
-        self._tags = None if quirks.think_tags == "none" else ThinkTags(opened=quirks.think_tags == "opened")
         self._field = quirks.thinking_field
         self._details: list[dict[str, Any]] = []
-
-    def rest(self) -> list[Delta]:
-        """What was held back until the stream ended: what might have become a tag is text after all."""
-        self._settle_tags()
-        return super().rest()
-
-    def finish(self, cut: PartialReason = "cut", error: str | None = None) -> Reply:
-        """The reply; see Decoder."""
-        self._settle_tags()
-        return super().finish(cut, error)
 
     def _take(self, frame: _Chunk, event: str) -> None:
         if frame.error or event == "error":
@@ -271,13 +255,6 @@ class ChatDecoder(Decoder[_Chunk]):
             case {"thinking": list(pieces)}:
                 self._think("".join(one["text"] for one in pieces if isinstance(one, dict) and "text" in one), None)
 
-    def _text(self, text: str) -> None:
-        if self._tags is None or self._tags.plain:
-            self.said.add("text", text)
-            return
-        for kind, piece in self._tags.feed(text):
-            self.said.add(kind, piece)
-
     def _think(self, thought: Any, details: Any) -> None:
         """Thinking in fields of its own; from then on a tag in the text is a word like any other."""
         self._settle_tags()
@@ -298,12 +275,6 @@ class ChatDecoder(Decoder[_Chunk]):
             self._detailed = self.said.current("thinking")
         if any(detail.get(field) for detail in self._details for field in _SIGNED):
             self._detailed.replay = {DETAILS: self._details}
-
-    def _settle_tags(self) -> None:
-        if self._tags is not None:
-            for kind, piece in self._tags.rest():
-                self.said.add(kind, piece)
-            self._tags = None
 
     def _call(self, call: _Call, position: int) -> None:
         function = call.function or _Function()

@@ -28,7 +28,7 @@ def name(known: Known, model: str) -> str:
 
 def traits(known: Known, offer: Offer, now: datetime) -> Traits:
     """What is known of an offered model: what its server says, and of models with a public price that."""
-    public = prices.UNKNOWN if known.local else prices.known(known.name, offer.model, now)
+    public = prices.UNKNOWN if known.local else prices.public(known.name, offer.model, now)
     return Traits(
         context=offer.context or public.context,
         tools=offer.tools,

@@ -16,7 +16,7 @@ from forkwood.domain import limits
 from forkwood.domain.errors import Misused, ProviderFailed, StoreUnusable
 from forkwood.domain.masking import SECRET_CHARACTERS_MIN
 
-Place: TypeAlias = Literal["env", "keyring", "file"]
+Holder: TypeAlias = Literal["env", "keyring", "file"]
 KEYRING_SERVICE = "forkwood"
 FOLDER = "keys"
 FORMS = "env:NAME, keyring:NAME or file:PATH"
@@ -28,20 +28,20 @@ _CREDENTIAL = re.compile(r"(?:^|_)(?:API)?(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CR
 class Reference(Struct, frozen=True, kw_only=True):
     """Where a secret is found; `name` is a variable, an entry of the keyring, or a path."""
 
-    place: Place
+    holder: Holder
     name: str
 
 
 def parse(reference: str) -> Reference:
     """What REFERENCE refers to. Raises Misused for anything else, without repeating it: it may be the secret itself."""
-    place, colon, name = reference.partition(":")
+    holder, colon, name = reference.partition(":")
     if not colon or not name or not name.isprintable():
         raise _no_reference()
-    match place:
+    match holder:
         case "env" | "keyring":
-            return Reference(place=place, name=name)
+            return Reference(holder=holder, name=name)
         case "file" if Path(name).is_absolute() or name.startswith("~/"):
-            return Reference(place="file", name=name)
+            return Reference(holder="file", name=name)
         case "file":
             raise Misused(f"{reference!r} is not an absolute path", hint="write file:/path/to/the/key or file:~/…")
         case _:
@@ -57,7 +57,7 @@ class Keys:
     def __call__(self, reference: str) -> str:
         """The secret REFERENCE stands for. Raises ProviderFailed("auth") where there is none or it is not private."""
         found = parse(reference)
-        match found.place:
+        match found.holder:
             case "env":
                 value = self._environ.get(found.name)
             case "keyring":
@@ -71,7 +71,7 @@ class Keys:
     def present(self, reference: str) -> bool:
         """Whether there seems to be a secret, without reading it: a keyring may ask its person, so it is believed."""
         found = parse(reference)
-        match found.place:
+        match found.holder:
             case "env":
                 return bool(self._environ.get(found.name, "").strip())
             case "keyring":
@@ -120,7 +120,7 @@ def _no_reference() -> Misused:
 
 
 def _where_to_put_it(found: Reference) -> str:
-    match found.place:
+    match found.holder:
         case "env":
             return f"set {found.name} in the environment, or run `forkwood models key PROVIDER`"
         case "keyring":

@@ -9,17 +9,16 @@ from msgspec import Struct
 
 from forkwood import wire
 from forkwood.domain.message import Attachment, PartialReason, ToolCall, ToolResult, calls_of, results_of
-from forkwood.domain.model import Delta, Dialect, Reply, Usage
-from forkwood.domain.prompt import Prompt, PromptMessage, ToolSpec
+from forkwood.domain.model import Dialect, Usage
+from forkwood.domain.prompt import Prompt, PromptMessage
 from forkwood.domain.settings import Effort
 from forkwood.domain.text import storable_value
 from forkwood.models import sending
-from forkwood.models.failures import Peer
-from forkwood.models.frames import Decoder, FrameReader
+from forkwood.models.frames import FrameReader
 from forkwood.models.ndjson import NdjsonReader
 from forkwood.models.quirks import Quirks
 from forkwood.models.reply import whole
-from forkwood.models.thinktags import ThinkTags
+from forkwood.models.tagged import TaggedDecoder
 
 LEVELLED = "gpt-oss"
 """The models that think by levels and cannot leave it; all others take yes or no, and older servers refuse a level."""
@@ -54,7 +53,7 @@ def encode(prompt: Prompt, images: Mapping[str, bytes], model: str, quirks: Quir
     """
     body: dict[str, Any] = {"model": model, "messages": list(_messages(prompt, images))}
     if prompt.tools:
-        body["tools"] = [_tool(tool) for tool in prompt.tools]
+        body["tools"] = [sending.function(tool) for tool in prompt.tools]
     if prompt.parameters.effort is not None:
         body["think"] = _think(model, prompt.parameters.effort)
     options = _options(prompt)
@@ -120,11 +119,6 @@ def _asked(message: PromptMessage, images: Mapping[str, bytes]) -> Iterable[dict
         yield sent | ({"images": [sending.image(picture, images) for picture in shown]} if shown else {})
 
 
-def _tool(tool: ToolSpec) -> dict[str, Any]:
-    function = {"name": tool.name, "description": tool.description, "parameters": tool.schema}
-    return {"type": "function", "function": function}
-
-
 class _Function(Struct, frozen=True, gc=False):
     name: Any = None
     arguments: Any = None
@@ -150,26 +144,12 @@ class _Chunk(Struct, frozen=True, gc=False):
     error: Any = None
 
 
-class OllamaDecoder(Decoder[_Chunk]):
+class OllamaDecoder(TaggedDecoder[_Chunk]):
     """Reads one stream of the Ollama dialect; also a whole reply sent as one value."""
 
     dialect: Dialect = "ollama"
     framing = NdjsonReader
     frames = FrameReader(_Chunk)
-
-    def __init__(self, *, model: str, peer: Peer, quirks: Quirks) -> None:
-        super().__init__(model=model, peer=peer)
-        self._tags = None if quirks.think_tags == "none" else ThinkTags(opened=quirks.think_tags == "opened")
-
-    def rest(self) -> list[Delta]:
-        """What was held back until the stream ended: what might have become a tag is text after all."""
-        self._settle_tags()
-        return super().rest()
-
-    def finish(self, cut: PartialReason = "cut", error: str | None = None) -> Reply:
-        """The reply; see Decoder."""
-        self._settle_tags()
-        return super().finish(cut, error)
 
     def _take(self, frame: _Chunk, event: str) -> None:  # noqa: ARG002 (lines have no names)
         if frame.error:
@@ -190,20 +170,6 @@ class OllamaDecoder(Decoder[_Chunk]):
             self._text(said.content)
         for call in said.tool_calls or ():
             self._call(call)
-
-    def _text(self, text: str) -> None:
-        if self._tags is None or self._tags.plain:
-            self.said.add("text", text)
-            return
-        for kind, piece in self._tags.feed(text):
-            self.said.add(kind, piece)
-
-    def _settle_tags(self) -> None:
-        """From here on a tag in the text is a word like any other."""
-        if self._tags is not None:
-            for kind, piece in self._tags.rest():
-                self.said.add(kind, piece)
-            self._tags = None
 
     def _call(self, call: _Call) -> None:
         """A call comes whole, and mostly without an id: it is then called by its place in the reply."""

@@ -16,17 +16,17 @@ THEIR_NAMES = {"xai": "x-ai"}
 """Providers that genai-prices calls otherwise than we do."""
 
 
-class Known(Struct, frozen=True, kw_only=True):
-    """What is known of a model; None = unknown."""
+class Public(Struct, frozen=True, kw_only=True):
+    """What is publicly known of a model; None = unknown."""
 
     price: Price | None = None
     context: int | None = None
 
 
-UNKNOWN = Known()
+UNKNOWN = Public()
 
 
-def known(provider: str, model: str, now: datetime) -> Known:
+def public(provider: str, model: str, now: datetime) -> Public:
     """Price and context length of MODEL at PROVIDER as of NOW; of a price in steps, the first."""
     from genai_prices.data_snapshot import get_snapshot
 
@@ -34,7 +34,7 @@ def known(provider: str, model: str, now: datetime) -> Known:
         _, found = get_snapshot().find_provider_model(model, None, THEIR_NAMES.get(provider, provider), None)
     except LookupError:
         return UNKNOWN
-    return Known(price=_price(found, now), context=found.context_window)
+    return Public(price=_price(found, now), context=found.context_window)
 
 
 def _price(found: ModelInfo, now: datetime) -> Price | None:

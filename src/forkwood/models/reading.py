@@ -49,16 +49,14 @@ class Reading:
             return None
         deltas: list[Delta] = []
         try:
-            chunk = await self._source.read(limits.after_end_seconds if self._said.ended else None)
-            self._take(chunk, deltas)
+            await self._hear(deltas)
         except LimitExceeded as over:
-            deltas += self._said.take()
-            self._stop("length", over.message)
-        except ProviderFailed as failed:
-            deltas += self._tail()
-            self._break_off(failed, begun=self._begun or bool(deltas))
+            self._overflow(over, deltas)
         if self._done and not self._said.full:
-            deltas += self._decoder.rest()
+            try:
+                deltas += self._decoder.rest()
+            except LimitExceeded as over:
+                self._overflow(over, deltas)
         self._begun = self._begun or bool(deltas)
         if self._done and not self._begun:
             self._must_have_begun()
@@ -66,8 +64,26 @@ class Reading:
 
     def reply(self) -> Reply:
         """What the model gave back."""
-        finish = self._said.finish if self._said.full else self._decoder.finish
-        return finish(self._cut, self._error)
+        if not self._said.full:
+            try:
+                return self._decoder.finish(self._cut, self._error)
+            except LimitExceeded as over:
+                self._stop("length", over.message)
+        return self._said.finish(self._cut, self._error)
+
+    async def _hear(self, deltas: list[Delta]) -> None:
+        """Put what the next chunk says at the end of DELTAS. Raises LimitExceeded, and ProviderFailed as `more`."""
+        try:
+            chunk = await self._source.read(limits.after_end_seconds if self._said.ended else None)
+            self._take(chunk, deltas)
+        except ProviderFailed as failed:
+            deltas += self._tail()
+            self._break_off(failed, begun=self._begun or bool(deltas))
+
+    def _overflow(self, over: LimitExceeded, deltas: list[Delta]) -> None:
+        """A bound was reached: what came up to it is kept."""
+        deltas += self._said.take()
+        self._stop("length", over.message)
 
     def _take(self, chunk: bytes, deltas: list[Delta]) -> None:
         """Put what CHUNK says at the end of DELTAS; an empty one is the end of the stream."""

@@ -75,7 +75,7 @@ class Assembly:
         return tuple(self._notices)
 
     def open(self, kind: DeltaKind) -> Slot:
-        """A new part of KIND after all others. Raises LimitExceeded for more calls than a reply may hold."""
+        """A new part of KIND after all others. Raises LimitExceeded for more parts or calls than a reply may hold."""
         if self._slots:
             self._flush(self._slots[-1])
         if kind == "tool_call":
@@ -153,7 +153,7 @@ class Assembly:
     def _verdict(self, cut: PartialReason, error: str | None) -> tuple[PartialReason | None, str | None]:
         if self.failure is not None:
             return ("refused" if self.failure.reason == "refused" else "error"), self.failure.message
-        if not self.ended:
+        if self.full or not self.ended:
             return cut, error or f"{self.peer.provider} ended the stream before the reply was whole"
         return self.partial, self.error
 

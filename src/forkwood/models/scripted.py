@@ -68,7 +68,7 @@ class Script(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     replies: list[ScriptedReply]
 
 
-Spoken: TypeAlias = tuple[str, ...]
+Cues: TypeAlias = tuple[str, ...]
 """What was said to the model before each turn of a run, the coming one last."""
 
 
@@ -107,17 +107,17 @@ def script_of(source: bytes, file: str) -> Script:
     return script
 
 
-def turn_of(script: Script, spoken: Spoken) -> ScriptedReply:
-    """The reply due after SPOKEN: each turn takes the first unused one that matches, or the script's last one again."""
+def turn_of(script: Script, cues: Cues) -> ScriptedReply:
+    """The reply due after CUES: each turn takes the first unused one that matches, or the script's last one again."""
     used: set[int] = set()
     chosen = len(script.replies) - 1
-    for words in spoken:
+    for words in cues:
         chosen = _choose(script, words, used)
         used.add(chosen)
     return script.replies[chosen]
 
 
-def spoken_to(messages: Sequence[PromptMessage], turn: int) -> Spoken:
+def spoken_to(messages: Sequence[PromptMessage], turn: int) -> Cues:
     """What was said before each of the last TURN replies in MESSAGES, and what was said last of all."""
     replies = [index for index, message in enumerate(messages) if message.role == "assistant"]
     finished = replies[-turn:] if turn else []

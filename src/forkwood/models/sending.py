@@ -10,6 +10,7 @@ from typing import Any
 
 from forkwood.domain.errors import ProviderFailed
 from forkwood.domain.message import Attachment, Part, Text, Thinking, ToolCall, ToolResult
+from forkwood.domain.prompt import ToolSpec
 
 NAME_CHARACTERS_MAX = 64
 _ODD = re.compile(r"[^A-Za-z0-9_-]")
@@ -73,6 +74,12 @@ def name(text: str) -> str:
 def call_id(text: str) -> str:
     """The id of a call as every server takes it; call and result stay together, for equal ids give equal ids."""
     return _plain(text, NAME_CHARACTERS_MAX)
+
+
+def function(tool: ToolSpec) -> dict[str, Any]:
+    """TOOL as OpenAI's chat completions spell it, and Ollama; its schema goes verbatim."""
+    spelled = {"name": tool.name, "description": tool.description, "parameters": tool.schema}
+    return {"type": "function", "function": spelled}
 
 
 def result_text(result: ToolResult) -> str:
