@@ -11,7 +11,7 @@ import pytest
 from forkwood import wire
 from forkwood.domain import limits
 from forkwood.domain.errors import Conflict, LimitExceeded
-from forkwood.domain.manifest import Manifest, checked, checked_size, verified
+from forkwood.domain.manifest import Bounds, Manifest, checked, checked_size, verified
 from tests.domain.paths import LOOK, manifest
 
 
@@ -78,3 +78,7 @@ def test_the_whole_is_bounded() -> None:
 def test_no_secret_has_a_place_in_it() -> None:
     named = [name for name in Manifest.__struct_fields__ if "key" in name or "secret" in name]
     assert named == []
+
+
+def test_only_the_limits_that_a_prompt_depends_on_are_sealed() -> None:
+    assert Bounds.__struct_fields__ == ("fenced_text_bytes_max",)

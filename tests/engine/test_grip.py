@@ -83,3 +83,12 @@ def test_letting_go_saves_what_came_and_frees_the_run(tmp_path: Path) -> None:
     with stage.store.read() as tx:
         assert runs.details(tx, grip.held.run).driver is None
     assert written(stage, grip) == "words"
+
+
+def test_a_draft_is_written_by_its_bytes_and_not_by_its_characters(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    grip = gripped(stage)
+    grip.hear(text("é" * (limits.draft_bytes // 2 - 1)))
+    assert written(stage, grip) == ""
+    grip.hear(text("é"))
+    assert written(stage, grip) == "é" * (limits.draft_bytes // 2)

@@ -72,6 +72,21 @@ async def test_notices_stand_at_the_reply(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(("counted", "cut"), [(0, False), (1_023, True), (1_024, False)])
+async def test_a_prompt_that_the_server_cut_is_told(tmp_path: Path, counted: int, cut: bool) -> None:
+    reply = Reply(parts=(Text(text="Hi"),), finish="stop", usage=Usage(input=counted))
+    stage = Stage(tmp_path, FakeModel([reply]))
+    stage.say("x" * limits.prompt_cut_bytes_min)
+    run = stage.open()
+    await stage.drive(run)
+    assert kept(stage, run)["prompt_cut"] is cut
+    with stage.store.read() as tx:
+        notices = entries.entries(tx, conversations.head(tx, stage.conversation))[-1].notices
+    assert [one.text.partition(":")[0] for one in notices] == (
+        ["the server counted 1,023 tokens for 8,192 bytes"] if cut else []
+    )
+
+
 async def test_calls_of_one_id_are_told_apart_in_the_tree(tmp_path: Path) -> None:
     calls = (ToolCall(call="x", name="t", arguments={}), ToolCall(call="x", name="t", arguments={}))
     stage = Stage(tmp_path, FakeModel([Reply(parts=calls, finish="tool_calls")], [text("k"), *_done("k")]))

@@ -50,6 +50,14 @@ async def test_what_came_before_a_stream_broke_off_is_whole_and_masked(tmp_path:
     assert result.text == f"{MASK} and sk-ve", "what was held back is told when nothing more can come"
 
 
+async def test_the_better_part_of_a_secret_does_not_come_out_at_a_cut(tmp_path: Path) -> None:
+    stage = masked(tmp_path, FakeModel([text(f"it is {SECRET[:-1]}"), failed(500, "server")]))
+    stage.say("hi")
+    [result] = results(await stage.drive(stage.open()))
+    assert result.text == f"it is {MASK}"
+    assert SECRET[:-1] not in everything(stage)
+
+
 async def test_errors_calls_and_results_hold_no_secret(tmp_path: Path) -> None:
     tool = FakeTool("look", use=lambda: f"found {SECRET}")
     call = ToolCall(call="a", name="look", arguments={"where": [SECRET]})

@@ -28,6 +28,7 @@ from forkwood.domain.act import (
 )
 from forkwood.domain.ids import Id
 from forkwood.domain.message import By, Via
+from forkwood.domain.model import Usage
 from forkwood.domain.run_event import (
     CallSettled,
     CallStarted,
@@ -68,11 +69,13 @@ class ConversationUsed(Struct, frozen=True, kw_only=True):
 
 
 class ConversationTitled(Struct, frozen=True, kw_only=True):
-    """A title made by the model, of the messages NODES: it goes when one of them is purged."""
+    """A title made by the model, of the messages NODES: it goes when one of them is purged. USAGE and COST count."""
 
     before: str
     after: str
     nodes: tuple[Id, ...] = ()
+    usage: Usage | None = None
+    cost: float | None = None
 
 
 class Purged(Struct, frozen=True, kw_only=True):

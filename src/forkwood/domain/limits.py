@@ -90,6 +90,12 @@ first_byte_seconds = 120.0
 first_byte_local_seconds = 600.0
 stall_seconds = 60.0
 discovery_seconds = 1.0
+title_seconds = 30.0
+"""How long a model may take for a title: a person has the reply already and waits for nothing else."""
+prompt_bytes_per_token_max = 8
+"""A prompt of more bytes for each token the server counted was cut: prose has four, code and other scripts fewer."""
+prompt_cut_bytes_min = 8 * KIB
+"""No server cuts a shorter prompt, and few tokens say little."""
 
 # The store
 busy_ms = 30_000

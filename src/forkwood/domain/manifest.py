@@ -20,12 +20,8 @@ VERSION = 1
 
 
 class Bounds(Struct, frozen=True, kw_only=True):
-    """The limits a run was begun under."""
+    """The limits that the prompt of a run depends on. Those of its course hold as they are when they are met."""
 
-    rounds_max: int = limits.rounds_max
-    turns_max: int = limits.turns_max
-    call_failures_max: int = limits.call_failures_max
-    tries_max: int = limits.tries_max
     fenced_text_bytes_max: int = limits.fenced_text_bytes_max
 
 

@@ -6,8 +6,9 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
+from forkwood.domain import limits
 from forkwood.domain.ids import Id
-from forkwood.domain.message import Part, Role
+from forkwood.domain.message import Part, Role, text_of
 from forkwood.domain.settings import Parameters
 
 PromptRole: TypeAlias = Literal["user", "assistant", "tool"]
@@ -51,3 +52,18 @@ class Prompt(Struct, frozen=True, kw_only=True):
     messages: tuple[PromptMessage, ...]
     tools: tuple[ToolSpec, ...]
     parameters: Parameters
+
+
+def words_bytes(prompt: Prompt) -> int:
+    """The bytes of what is said in PROMPT, in UTF-8: its least size, for dialects, tools and pictures add to it."""
+    said = (text_of(message.parts) for message in prompt.messages)
+    return len((prompt.system or "").encode()) + sum(len(text.encode()) for text in said)
+
+
+def looks_cut(sent_bytes: int, counted_tokens: int) -> bool:
+    """Whether a server that counted so few tokens for so many bytes has left out a part of them; 0: it did not count.
+
+    A guess to be told and asked about, not to be acted upon: long repetitions take few tokens too.
+    """
+    few = 0 < counted_tokens * limits.prompt_bytes_per_token_max < sent_bytes
+    return few and sent_bytes >= limits.prompt_cut_bytes_min

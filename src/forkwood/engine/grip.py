@@ -101,6 +101,7 @@ class Grip:
         """Save what came; anybody may drive the run now. One that is over is nobody's already."""
         if self.held.state.ended:
             return
+        self.hear_out()
         if self._unsaved:
             self.save_draft()
         with self.supplies.store.write() as tx:

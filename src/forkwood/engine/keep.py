@@ -5,27 +5,29 @@ from __future__ import annotations
 from forkwood.domain import joins, policy
 from forkwood.domain.errors import LimitExceeded, Misused, Refused
 from forkwood.domain.event import NoticeGiven
-from forkwood.domain.manifest import Manifest
 from forkwood.domain.message import Origin, Part, Text, calls_of
 from forkwood.domain.model import Reply, cost_of
+from forkwood.domain.prompt import looks_cut
 from forkwood.domain.run_event import ReplyKept
 from forkwood.engine.grip import Grip
+from forkwood.engine.prepare import Prepared
 from forkwood.store import append, conversations, drafts, holding, log
 from forkwood.store.db import Tx
 from forkwood.store.holding import Held
 
 
-def keep_reply(grip: Grip, turn: int, reply: Reply, manifest: Manifest) -> None:
+def keep_reply(grip: Grip, turn: int, reply: Reply, ready: Prepared) -> None:
     """Append REPLY to the tree at the run's tip. One that the tree does not take ends the run failed. Raises Lost."""
     try:
         with grip.supplies.store.write() as tx:
             held = holding.renew(tx, grip.held)
-            grip.settle(tx, _kept(tx, grip, held, reply, turn=turn, manifest=manifest))
+            grip.settle(tx, _kept(tx, grip, held, reply, turn=turn, ready=ready))
     except (LimitExceeded, Misused, Refused) as error:
         grip.stop(error)
 
 
-def _kept(tx: Tx, grip: Grip, held: Held, reply: Reply, *, turn: int, manifest: Manifest) -> Held:
+def _kept(tx: Tx, grip: Grip, held: Held, reply: Reply, *, turn: int, ready: Prepared) -> Held:
+    manifest = ready.manifest
     parts = joins.distinct(reply.parts)
     if not parts and reply.partial == "cancelled":
         return held  # nothing had come: the run ends without this turn
@@ -41,12 +43,13 @@ def _kept(tx: Tx, grip: Grip, held: Held, reply: Reply, *, turn: int, manifest: 
         partial=reply.partial,
         error=reply.error,
         calls=policy.asked(calls_of(parts), tools, manifest.policy),
+        prompt_cut=reply.usage is not None and looks_cut(ready.words_bytes, reply.usage.input),
         empty=not any(_says(part) for part in parts) and not calls_of(parts),
     )
     held = holding.append(tx, held, kept, now_ms=now_ms, node=node, by="model")
     conversations.count_reply(tx, held.conversation, reply.usage, cost, now_ms)
     drafts.clear(tx, held.run)
-    for notice in _notices(reply) if node else ():
+    for notice in _notices(reply, ready, kept) if node else ():
         log.write(
             tx,
             notice,
@@ -77,8 +80,14 @@ def _says(part: Part) -> bool:
     return isinstance(part, Text) and bool(part.text.strip())
 
 
-def _notices(reply: Reply) -> list[NoticeGiven]:
+def _notices(reply: Reply, ready: Prepared, kept: ReplyKept) -> list[NoticeGiven]:
     notices = [NoticeGiven(what="reply", text=text) for text in reply.notices]
+    if kept.prompt_cut and kept.usage is not None:
+        text = (
+            f"the server counted {kept.usage.input:,} tokens for {ready.words_bytes:,} bytes: it has probably left out "
+            "the beginning; drop or hide messages, or set a larger context"
+        )
+        notices.append(NoticeGiven(what="reply", text=text))
     if reply.partial is not None:
         notices.append(NoticeGiven(what="partial", text=reply.error or f"this reply is not whole: {reply.partial}"))
     return notices

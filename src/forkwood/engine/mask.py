@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from forkwood.domain.masking import echoable, masked_text, masked_value, settled
+from forkwood.domain.masking import MASK, SECRET_CHARACTERS_MIN, echoable, masked_text, masked_value, settled
 from forkwood.domain.message import Attachment, Part, Text, Thinking, ToolCall, ToolResult
 from forkwood.domain.model import Delta, Reply
 
@@ -41,10 +41,10 @@ class Mask:
         return ready
 
     def rest(self) -> list[Delta]:
-        """What was held back: nothing follows that would make a secret of it."""
+        """What was held back: nothing follows that would make a secret of it. The better part of one is one."""
         held = [self._held[index] for index in sorted(self._held)]
         self._held = {}
-        return held
+        return [replace(one, text=MASK) if len(one.text) >= SECRET_CHARACTERS_MIN else one for one in held]
 
     def reply(self, reply: Reply) -> Reply:
         """REPLY without secrets."""

@@ -43,7 +43,7 @@ async def call_model(grip: Grip, model: Model, step: CallModel) -> None:
         return  # the last failed try is in the log, and what follows from it
     if step.turn == 1:
         reply = replace(reply, notices=(*model.unsent(ready.manifest.parameters), *reply.notices))
-    keep_reply(grip, step.turn, reply, ready.manifest)
+    keep_reply(grip, step.turn, reply, ready)
     grip.begin_draft()
     grip.feed.catch_up()
 

@@ -15,7 +15,7 @@ from forkwood.domain.ids import Id
 from forkwood.domain.manifest import RETRY, Manifest
 from forkwood.domain.model import Model
 from forkwood.domain.policy import Policy
-from forkwood.domain.prompt import Prompt, Said
+from forkwood.domain.prompt import Prompt, Said, words_bytes
 from forkwood.domain.run_event import Recipe
 from forkwood.domain.step import CallModel
 from forkwood.domain.summary import Summary, with_summary
@@ -29,11 +29,12 @@ FRESH_DIGITS = 16
 
 
 class Prepared(Struct, frozen=True, kw_only=True):
-    """A turn that is ready to be sent."""
+    """A turn that is ready to be sent. WORDS_BYTES: how much is said in its prompt."""
 
     manifest: Manifest
     request: bytes
     recipe: Recipe
+    words_bytes: int
 
 
 def prepare(supplies: Supplies, held: Held, model: Model, step: CallModel) -> Prepared:
@@ -59,7 +60,7 @@ def prepare(supplies: Supplies, held: Held, model: Model, step: CallModel) -> Pr
         request_digest=sha256(request).hexdigest(),
         fresh=fresh(said),
     )
-    return Prepared(manifest=manifest, request=request, recipe=recipe)
+    return Prepared(manifest=manifest, request=request, recipe=recipe, words_bytes=words_bytes(prompt))
 
 
 def fresh(said: list[Said]) -> dict[Id, str]:

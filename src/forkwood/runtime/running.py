@@ -10,7 +10,7 @@ from forkwood.domain.errors import Conflict
 from forkwood.domain.ids import Id, ending
 from forkwood.domain.response import Started
 from forkwood.domain.run import ACTIVE, Run
-from forkwood.domain.watch import Seen
+from forkwood.domain.watch import Result, Seen
 from forkwood.runtime import driven, naming, titling
 from forkwood.runtime.acts import Acting, OpenAct
 from forkwood.runtime.talking import open_runs, out_of_trash, response
@@ -26,10 +26,13 @@ class Running(Acting):
 
         The first run's Result is the last item. Cancelling the task that iterates ends the runs and keeps what came.
         """
-        async for seen in self.house.engine.drive(wanted):
-            yield seen
-        if self.house.settings.title_by_model:
-            await titling.retitle(self.house, wanted)
+        async with aclosing(self.house.engine.drive(wanted)) as items:
+            async for seen in items:
+                if isinstance(seen, Result) and self.house.settings.title_by_model:
+                    told = await titling.retitle(self.house, seen.run)
+                    if told is not None:
+                        yield told
+                yield seen
 
     async def settle(self, conversation: str | None = None, *, key: str | None = None) -> AsyncGenerator[Seen]:
         """Drive what was left at work in a conversation (None: the current one), before something new is said there.

@@ -140,13 +140,16 @@ def touch(tx: Tx, seq: int, now_ms: int) -> None:
     tx.run("UPDATE conversation SET updated_ms = max(updated_ms, ?) WHERE seq = ?", (now_ms, seq))
 
 
-def count_reply(tx: Tx, seq: int, usage: Usage | None, cost: float | None, now_ms: int) -> None:
-    """Add one reply to what the conversation took. A cost nobody knows leaves the sum as it is."""
+def count_reply(tx: Tx, seq: int, usage: Usage | None, cost: float | None, now_ms: int, *, turns: int = 1) -> None:
+    """Add one reply to what the conversation took, TURNS 0 where it was to a question of ours and no turn.
+
+    A cost nobody knows leaves the sum as it is.
+    """
     used = usage or Usage()
     tx.run(
-        """UPDATE conversation SET turns = turns + 1, input = input + ?, output = output + ?,
+        """UPDATE conversation SET turns = turns + ?, input = input + ?, output = output + ?,
            cost = iif(? IS NULL, cost, ifnull(cost, 0) + ?), updated_ms = max(updated_ms, ?) WHERE seq = ?""",
-        (used.input, used.output, cost, cost, now_ms, seq),
+        (turns, used.input, used.output, cost, cost, now_ms, seq),
     )
 
 
