@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from forkwood.domain.errors import Misused, NotFound, Refused
-from forkwood.runtime import Runtime
+from forkwood.runtime import Runtime, naming
+from forkwood.store import conversations
 from tests.runtime.doors import door, said, texts
+from tests.store.trees import NOW, growing
 
 
 @pytest.fixture
@@ -49,6 +51,58 @@ def test_what_names_nothing_says_so(runtime: Runtime, name: str, kind: type[Exce
     said(runtime, "q1")
     with pytest.raises(kind, match=words):
         runtime.show(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("@~9", "reaches before the first message"), ("#99", "no node is named"), ("nothing", "no node or conversation")],
+)
+def test_where_a_conversation_could_be_meant_too_the_error_is_the_nodes(
+    runtime: Runtime, name: str, words: str
+) -> None:
+    said(runtime, "q1")
+    with pytest.raises(NotFound, match=words):
+        runtime.hide(name)
+
+
+def test_an_ending_of_a_message_and_a_conversation_is_refused_with_both(runtime: Runtime) -> None:
+    [node] = said(runtime, "q1")
+    whole = runtime.conversation().id
+    with runtime.house.store.write() as tx:
+        tx.run("UPDATE conversation SET id = ?", (bytes.fromhex(whole[:24] + node[-8:]),))
+    twin = runtime.conversation().id
+    with pytest.raises(NotFound) as refused:
+        runtime.hide(node[-8:])
+    assert refused.value.facts["candidates"] == [twin, node]
+    runtime.label(node, "the one")
+    assert runtime.hide("the one").nodes == (node,)
+    assert runtime.hide(twin).conversation == twin
+
+
+def test_without_a_current_conversation_the_head_is_nobodys() -> None:
+    for verb in (door().show, door().hide):
+        with pytest.raises(NotFound, match="no current conversation"):
+            verb("@")
+
+
+@pytest.mark.parametrize("hidden", [0, 30])
+def test_steps_back_read_no_further_than_they_go(hidden: int) -> None:
+    work = []
+    for before in (50, 500):
+        with growing() as tree:
+            talk = tree.conversation()
+            here = tree.line(talk, "x" * before + "y" * 40)
+            if hidden:
+                tree.hide(talk, *(spot.node for spot in here[-hidden - 1 : -1]))
+            conversations.move_head(tree.tx, talk, here[-1], NOW)
+            found: list[int] = []
+            work.append(tree.work(lambda: found.append(naming.node(tree.tx, talk, "@~2"))))  # noqa: B023
+            assert found == [here[-3 - hidden].node]
+            every = len(here) - 1 - hidden
+            assert naming.node(tree.tx, talk, f"@~{every}") == here[0].node
+            with pytest.raises(NotFound, match=f"{every} visible ones"):
+                naming.node(tree.tx, talk, f"@~{every + 1}")
+    assert work[1] <= work[0] + 20
 
 
 def test_on_an_empty_path_there_is_no_head_to_name(runtime: Runtime) -> None:

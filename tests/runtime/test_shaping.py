@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from forkwood.domain import limits
 from forkwood.domain.errors import LimitExceeded, Misused, NotFound, Refused
 from forkwood.runtime import Runtime
+from forkwood.runtime.shaping import forked_title
 from tests.runtime.doors import door, said, texts
 from tests.runtime.test_talking import with_tools
 
@@ -161,6 +164,24 @@ def test_a_finding_is_carried_from_another_conversation(runtime: Runtime) -> Non
         runtime.edit(ids[0], "q1'", run=False)
 
 
+def test_a_stretch_is_carried_from_another_conversation(runtime: Runtime) -> None:
+    ids = said(runtime, "q1", "a1", "q2", "a2")
+    here = runtime.conversation().id
+    carried = runtime.drop(ids[0]).node
+    assert carried is not None
+    for on, words in ((ids[3], ["q2", "a2"]), (carried.id, ["q2", "a2"]), (f"{carried.id}~1", ["a1", "q2"])):
+        runtime.new(title="other")
+        said(runtime, "elsewhere")
+        first, last = (ids[2], ids[3]) if words[0] == "q2" else (ids[1], ids[2])
+        runtime.graft(first, last, on=on)
+        assert texts(runtime) == ["elsewhere", *words]
+    with pytest.raises(Refused, match="not on the head's path"):
+        runtime.graft(ids[0], ids[1])
+    with pytest.raises(Refused, match="another conversation"):
+        runtime.drop(ids[2], on=ids[3])
+    assert runtime.conversation(here).id == here
+
+
 def test_pain_18_a_fork_shares_the_path_by_one_row(runtime: Runtime) -> None:
     ids = said(runtime, "q1", "a1", "q2", "a2")
     source = runtime.conversation()
@@ -184,6 +205,58 @@ def test_a_fork_at_a_carried_entry_and_a_branch_below_it(runtime: Runtime) -> No
     assert texts(runtime) == ["q1", "q2"]
     runtime.edit(ids[2], "q2'", run=False)
     assert texts(runtime) == ["q1", "q2'"]
+
+
+TITLES = {
+    "tea": "tea (fork)",
+    "tea (fork)": "tea (fork 2)",
+    "tea (fork 2)": "tea (fork 3)",
+    "tea (fork 0)": "tea (fork 0) (fork)",
+    "": "",
+}
+
+
+@pytest.mark.parametrize("title", TITLES)
+def test_a_fork_is_titled_by_its_source(title: str) -> None:
+    assert forked_title(title) == TITLES[title]
+
+
+def test_titles_of_forks_keep_the_bound(runtime: Runtime) -> None:
+    longest = "x" * limits.title_characters_max
+    [node] = said(runtime, "q1")
+    assert runtime.fork(node, title=longest).title == longest
+    for number in range(2, 12):
+        title = runtime.fork(node).title
+        assert len(title) == limits.title_characters_max
+        assert title.endswith("… (fork)" if number == 2 else f"… (fork {number - 1})")
+    with pytest.raises(LimitExceeded) as refused:
+        runtime.fork(node, title=longest + "x")
+    assert refused.value.facts["limit"] == "title_characters_max"
+    assert runtime.fork(node, title="  ").title.endswith("(fork 11)"), "blank is no title"
+
+
+NOTHING: dict[str, Callable[[Runtime, list[str]], object]] = {
+    "label": lambda runtime, ids: runtime.label(ids[1], "here"),
+    "switch": lambda runtime, _: runtime.switch("@"),
+    "switch to a message of the head's path": lambda runtime, ids: runtime.switch(ids[0]),
+    "switch here": lambda runtime, ids: runtime.switch(ids[2], here=True),
+    "hide": lambda runtime, ids: runtime.hide(ids[0]),
+    "unhide": lambda runtime, ids: runtime.unhide(ids[1]),
+    "drop": lambda runtime, ids: runtime.drop(ids[3], on=ids[3]),
+}
+
+
+@pytest.mark.parametrize("verb", NOTHING)
+def test_what_changes_nothing_is_no_act(runtime: Runtime, verb: str) -> None:
+    ids = said(runtime, "q1", "a1", "q2", "a2")
+    runtime.drop(ids[3])
+    runtime.label(ids[1], "here")
+    runtime.hide(ids[0])
+    before = list(runtime.log())
+    first = NOTHING[verb](runtime, ids)
+    assert list(runtime.log()) == before
+    assert NOTHING[verb](runtime, ids) == first
+    assert runtime.undo().payload["kind"] == "node.hidden", "undo knows nothing of it"
 
 
 def test_switch_goes_to_the_newest_leaf_below(runtime: Runtime) -> None:

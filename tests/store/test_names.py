@@ -72,6 +72,27 @@ def test_an_ending_that_fits_several_lists_them() -> None:
         assert names.node(tree.tx, "0003beef") == seqs[3]
 
 
+def test_a_name_of_either_kind_means_one_thing_or_says_which() -> None:
+    with growing() as tree:
+        talk = tree.conversation()
+        ending = conversations.row(tree.tx, talk).id[-8:]
+        named(tree, talk, ONE)
+        assert (names.whole(tree.tx, ending), names.whole(tree.tx, ONE[-4:]), names.whole(tree.tx, "#1")) == (
+            talk,
+            None,
+            None,
+        )
+        twin = f"{ONE[:20]}9999{ending}"
+        named(tree, talk, twin)
+        with pytest.raises(NotFound, match="fits 2 nodes or conversations") as refused:
+            names.whole(tree.tx, ending)
+        whole = conversations.row(tree.tx, talk).id
+        assert refused.value.facts["candidates"] == [whole, twin]
+        assert names.whole(tree.tx, whole) == talk
+        with pytest.raises(NotFound, match="no node or conversation is named"):
+            names.whole(tree.tx, "0123456789")
+
+
 def test_a_conversation_is_named_unless_it_was_purged() -> None:
     with growing() as tree:
         seqs = [

@@ -71,8 +71,9 @@ def _one(found: list[tuple[int, Id]], what: str, name: str, hint: str) -> int:
     if not found:
         raise NotFound(f"no {what} is named '{name}'", hint=hint, name=name)
     candidates = [id for _, id in found[:CANDIDATES_SHOWN]]
+    more = " …" if len(found) > len(candidates) else ""
     raise NotFound(
-        f"'{name}' fits {len(found)} {what}s: {', '.join(candidates)}" + (" …" if len(found) > len(candidates) else ""),
+        f"'{name}' fits {len(found)} {what.replace(' or ', 's or ')}s: {', '.join(candidates)}{more}",
         hint="give more of its last characters",
         name=name,
         candidates=candidates,
