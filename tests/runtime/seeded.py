@@ -10,7 +10,7 @@ import pytest
 
 from forkwood.domain.errors import ProviderFailed
 from forkwood.domain.event import NoticeGiven
-from forkwood.domain.model import Delta
+from forkwood.domain.model import Delta, Reply
 from forkwood.domain.settings import Settings
 from forkwood.models import scripted
 from forkwood.runtime import Runtime
@@ -59,7 +59,7 @@ def quoting(monkeypatch: pytest.MonkeyPatch) -> None:
         raise ProviderFailed("invalid_request", f"cannot read '{MARKER}'", hint=f"leave out {MARKER}", said=MARKER)
 
     def breaks(reply: scripted.ScriptedReply, parts: tuple[object, ...], room: int) -> object:
-        return scripted.Reply(parts=parts[:1], partial="error", error=f"stumbled over '{MARKER}'")  # type: ignore[arg-type]
+        return Reply(parts=parts[:1], partial="error", error=f"stumbled over '{MARKER}'")  # type: ignore[arg-type]
 
     monkeypatch.setattr(scripted, "room_before_failure", fails)
     monkeypatch.setattr(scripted, "_broken", breaks)
