@@ -14,7 +14,7 @@ from msgspec import Struct
 from forkwood.domain import limits
 from forkwood.domain.errors import ForkwoodError, LimitExceeded, Misused, NotFound, StoreUnusable
 from forkwood.domain.settings import Provider, Settings
-from forkwood.models import keys, names, quirks
+from forkwood.models import keys, names
 
 FILE = "config.toml"
 BOM = "\ufeff"
@@ -254,7 +254,7 @@ def _checked(settings: Settings) -> Iterator[Wrong]:
         yield from _tried(("providers", name), names.provider_name, name)
         yield from _tried(("providers", name, "url"), names.url_of, provider.url)
         for header, value in provider.extra_headers.items():
-            yield from _tried(("providers", name, "extra_headers", header), partial(quirks.header, header), value)
+            yield from _tried(("providers", name, "extra_headers", header), partial(keys.header, header), value)
         for reference in provider.keys:
             yield from _tried(("providers", name, "keys"), keys.parse, reference)
 

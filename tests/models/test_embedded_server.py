@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from forkwood.domain import limits
 from forkwood.domain.errors import ProviderFailed
 from forkwood.models import embedded_server
 from forkwood.models.embedded_server import EmbeddedServer, Serving
@@ -108,6 +109,27 @@ async def test_a_kill_while_it_starts_is_told_to_who_waits(server: EmbeddedServe
     with pytest.raises(ProviderFailed) as failed:
         await waiting
     assert failed.value.reason == "unavailable"
+
+
+async def test_a_child_that_takes_too_long_to_start_is_killed_and_told(
+    server: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "embedded_start_seconds", 0.0)
+    with pytest.raises(ProviderFailed, match="did not start within 0 s") as failed:
+        await server.serving()
+    assert failed.value.reason == "unavailable"
+    assert server.pid is None
+
+
+async def test_a_reply_has_an_end_whatever_was_asked(server: EmbeddedServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "embedded_output_tokens_max", 3)
+    serving = await server.serving()
+    asking = {"messages": [{"role": "user", "content": "Count from one to fifty."}]}
+    request = urllib.request.Request(f"{serving.url}/chat/completions", json.dumps(asking).encode())
+    request.add_header("Authorization", f"Bearer {serving.key}")
+    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request) as response:
+        reply = json.load(response)
+    assert (reply["choices"][0]["finish_reason"], reply["usage"]["completion_tokens"]) == ("length", 3)
 
 
 async def test_weights_that_are_none_are_told_with_what_the_child_said(tmp_path: Path) -> None:

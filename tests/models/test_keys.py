@@ -204,3 +204,17 @@ def test_credentials_of_the_environment_are_known_by_their_names() -> None:
         "MONKEY": "a-plain-long-word",
     }
     assert keys.credential_values(environ) == (SECRET, "abcdefghijkl", "ghp_0123456789")
+
+
+@pytest.mark.parametrize("name", sorted(keys.HEADERS_OURS | keys.HEADERS_SECRET | {"", "a b", "ü", "x:y"}))
+def test_a_header_that_no_setting_may_send_is_refused(name: str) -> None:
+    with pytest.raises(Misused) as refused:
+        keys.header(name.title(), "sk-seeded-0123456789")
+    assert "seeded" not in repr((refused.value, refused.value.hint, refused.value.facts))
+
+
+def test_a_header_goes_by_its_name_in_lower_case() -> None:
+    assert keys.header("X-Title", " Forkwood ") == ("x-title", "Forkwood")
+    for value in ("a\nb", "ü"):
+        with pytest.raises(Misused):
+            keys.header("x-title", value)

@@ -14,8 +14,8 @@ from msgspec import Struct
 
 from forkwood.domain.model import Dialect
 from forkwood.domain.settings import Provider
-from forkwood.models import names
-from forkwood.models.quirks import Quirks, header
+from forkwood.models import keys, names
+from forkwood.models.quirks import Quirks
 
 Kind: TypeAlias = Literal["openai", "anthropic", "google", "ollama", "llamacpp", "lmstudio", "vllm"]
 """How a server is asked for its models; `openai` is what every compatible server answers."""
@@ -290,7 +290,7 @@ def _added(name: str, url: str, provider: Provider) -> Known:
 def _by_person(provider: Provider) -> dict[str, Any]:
     """The quirks that PROVIDER, as a person wrote it, sets. Raises Misused for a header that cannot be sent."""
     found = {name: getattr(provider, name) for name in _SETTABLE}
-    found["extra_headers"] = dict(header(name, value) for name, value in provider.extra_headers.items())
+    found["extra_headers"] = dict(keys.header(name, value) for name, value in provider.extra_headers.items())
     return {name: value for name, value in found.items() if value is not None and value != {}}
 
 

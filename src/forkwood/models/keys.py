@@ -22,7 +22,15 @@ FOLDER = "keys"
 FORMS = "env:NAME, keyring:NAME or file:PATH"
 PRIVATE = 0o600
 
+HEADERS_OURS = frozenset(
+    {"accept", "accept-encoding", "connection", "content-length", "content-type", "host", "transfer-encoding"}
+)
+"""Headers that follow from the dialect and the connection."""
+HEADERS_SECRET = frozenset({"api-key", "authorization", "cookie", "proxy-authorization", "x-api-key", "x-goog-api-key"})
+"""Headers that carry secrets, which no setting may hold."""
+
 _CREDENTIAL = re.compile(r"(?:^|_)(?:API)?(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(?:$|_)", re.IGNORECASE)
+_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
 class Reference(Struct, frozen=True, kw_only=True):
@@ -110,6 +118,26 @@ def credentials(environ: Mapping[str, str]) -> dict[str, str]:
 def credential_values(environ: Mapping[str, str]) -> tuple[str, ...]:
     """The values of `credentials`."""
     return tuple(credentials(environ).values())
+
+
+def header(name: str, value: str) -> tuple[str, str]:
+    """The header NAME with its VALUE, NAME in lower case. Raises Misused where no setting may send it."""
+    lower = name.lower()
+    if lower in HEADERS_SECRET:
+        raise Misused(
+            f"The header {lower} carries a secret, which is not written into settings",
+            hint='keys are named: `keys = ["env:NAME"]`',
+            header=lower,
+        )
+    if lower in HEADERS_OURS:
+        raise Misused(f"The header {lower} follows from the request", hint="leave it out", header=lower)
+    if not _HEADER.fullmatch(name) or not (value.isascii() and value.isprintable()):
+        raise Misused(
+            f"{name!r} is no header that can be sent",
+            hint="a name has no blanks, a value is printable ASCII on one line",
+            header=name,
+        )
+    return lower, value.strip()
 
 
 def _no_reference() -> Misused:

@@ -2,21 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Literal
 
 from msgspec import Struct
-
-from forkwood.domain.errors import Misused
-
-OURS = frozenset(
-    {"accept", "accept-encoding", "connection", "content-length", "content-type", "host", "transfer-encoding"}
-)
-"""Headers that follow from the dialect and the connection."""
-SECRET = frozenset({"api-key", "authorization", "cookie", "proxy-authorization", "x-api-key", "x-goog-api-key"})
-"""Headers that carry secrets, which no setting may hold."""
-
-_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
 class Quirks(Struct, frozen=True, kw_only=True):
@@ -50,23 +38,3 @@ class Quirks(Struct, frozen=True, kw_only=True):
     """Further fields of the body, sent as they stand; they win over what the dialect would send."""
     extra_headers: dict[str, str] = {}
     """Further headers without secrets, their names in lower case."""
-
-
-def header(name: str, value: str) -> tuple[str, str]:
-    """The header NAME with its VALUE, NAME in lower case. Raises Misused where no setting may send it."""
-    lower = name.lower()
-    if lower in SECRET:
-        raise Misused(
-            f"The header {lower} carries a secret, which is not written into settings",
-            hint='keys are named: `keys = ["env:NAME"]`',
-            header=lower,
-        )
-    if lower in OURS:
-        raise Misused(f"The header {lower} follows from the request", hint="leave it out", header=lower)
-    if not _HEADER.fullmatch(name) or not (value.isascii() and value.isprintable()):
-        raise Misused(
-            f"{name!r} is no header that can be sent",
-            hint="a name has no blanks, a value is printable ASCII on one line",
-            header=name,
-        )
-    return lower, value.strip()
