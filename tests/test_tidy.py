@@ -13,6 +13,7 @@ from tests.tidy import Finder, Module, files
 
 PYTHON = ("src/**/*.py", "tests/**/*.py", "benchmarks/**/*.py", "scripts/*.py")
 SOURCE = ("src/**/*.py",)
+LIMITS = f"{tidy.SOURCE}/domain/limits.py"
 TESTS = ("tests/**/*.py",)
 LOCKS = ("requirements.lock", "benchmarks/requirements.lock")
 TOP = ("Makefile", "LICENSE", ".importlinter", ".gitignore", ".ci/run", "*.md", "*.toml")
@@ -138,7 +139,7 @@ RULES = (
     Rule(
         name="limits have units",
         find=tidy.limits_without_unit,
-        where=(f"{tidy.SOURCE}/domain/limits.py",),
+        where=(LIMITS,),
         bad=("size = 1", "max_turns = 2", "wait: float = 1.5"),
         good=("KIB = 1024\nturns_max = 50\nwait_seconds = 1.5",),
     ),
@@ -183,6 +184,23 @@ def test_a_process_room_may_start_processes() -> None:
 def test_half_of_all_functions_are_very_short() -> None:
     lengths = [tidy.length(function) for module in files(*SOURCE) for function in tidy.functions(module.tree)]
     assert median(lengths) <= tidy.FUNCTION_LINES_MEDIAN_MAX
+
+
+def test_every_limit_is_kept_to_and_tried() -> None:
+    (limits,) = files(LIMITS)
+    found = list(tidy.idle_limits(limits, files(*SOURCE), files(*TESTS)))
+    assert not found, "\n".join(["", *found])
+
+
+def test_an_idle_limit_is_found() -> None:
+    limits = Module(path=LIMITS, text="a_max = 1\nb_max = 2\nc_max = 3\nKIB = 4\nassert b_max > a_max")
+    source = Module(path=f"{tidy.SOURCE}/x.py", text="if n > limits.a_max or n > other.b_max: ...")
+    test = Module(path="tests/test_x.py", text='patch(limits, "a_max", 1)\nassert limits.b_max')
+    assert list(tidy.idle_limits(limits, [limits, source], [test])) == [
+        f"{LIMITS}:2: b_max: nothing keeps to it",
+        f"{LIMITS}:3: c_max: nothing keeps to it",
+        f"{LIMITS}:3: c_max: no test names it",
+    ]
 
 
 def test_every_source_file_has_its_test_file() -> None:

@@ -272,15 +272,34 @@ def sleepers(module: Module) -> Iterator[str]:
             yield module.at(line, f"{name}: a test runs, passes or fails, and waits for facts")
 
 
+NAME = re.compile(r"[A-Za-z_]\w*")
 UNITS = {"max", "min", "default", "kept", "seconds", "ms", "days", "bytes", "characters", "tokens", "rows", "percent"}
 
 
 def limits_without_unit(module: Module) -> Iterator[str]:
+    for line, name in bounds(module):
+        if name.rsplit("_", 1)[-1] not in UNITS:
+            yield module.at(line, f"{name}: the last word of a limit is its unit or max")
+
+
+def bounds(module: Module) -> Iterator[tuple[int, str]]:
+    """Line and name of each limit that MODULE sets."""
     for node in module.tree.body:
         if isinstance(node, ast.Assign | ast.AnnAssign):
             name = dotted(node.targets[0] if isinstance(node, ast.Assign) else node.target)
-            if name.islower() and name.rsplit("_", 1)[-1] not in UNITS:
-                yield module.at(node.lineno, f"{name}: the last word of a limit is its unit or max")
+            if name.islower():
+                yield node.lineno, name
+
+
+def idle_limits(module: Module, sources: Iterable[Module], tests: Iterable[Module]) -> Iterator[str]:
+    """Limits of MODULE that nothing in SOURCES keeps to, or no one of TESTS goes to the edge of."""
+    kept = {name for source in sources if source.path != module.path for _, name in named(source.tree)}
+    tried = {word for test in tests for word in NAME.findall(test.text)}
+    for line, name in bounds(module):
+        if f"limits.{name}" not in kept:
+            yield module.at(line, f"{name}: nothing keeps to it")
+        if name not in tried:
+            yield module.at(line, f"{name}: no test names it")
 
 
 def loose_pins(module: Module) -> Iterator[str]:

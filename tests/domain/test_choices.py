@@ -75,6 +75,7 @@ def test_tools_are_switched_against_those_off_now() -> None:
         ("system", "é" * (limits.system_bytes_max // 2), "é"),
         ("model", "m" * limits.model_characters_max, "m"),
         ("tags", ",".join(map(str, range(limits.tags_max))), ",more"),
+        ("tags", "t" * limits.tag_characters_max, "t"),
     ],
 )
 def test_each_bound_holds_at_its_edge(key: str, most: str, over: str) -> None:

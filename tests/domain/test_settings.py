@@ -16,6 +16,15 @@ def test_a_local_server_may_take_longer_to_begin() -> None:
     assert Timeouts().first_byte_local == limits.first_byte_local_seconds > Timeouts().first_byte
 
 
+def test_times_are_the_limits_where_nobody_set_others() -> None:
+    times = Timeouts()
+    assert (times.connect, times.first_byte, times.stall) == (
+        limits.connect_seconds,
+        limits.first_byte_seconds,
+        limits.stall_seconds,
+    )
+
+
 def test_settings_need_a_home_alone() -> None:
     settings = Settings(home="/home")
     assert (settings.client, settings.model, settings.profiles, settings.title_by_model) == ("cli", None, {}, False)

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from forkwood.domain import limits
 from forkwood.engine.attend import Poke, attend
 
 
@@ -35,6 +36,14 @@ async def test_a_poke_is_looked_at_at_once_and_a_beat_that_says_so_stops_the_wor
 
     poke.now()
     assert await attend(forever(closed), poke, beat) is None
+    assert closed == ["closed"] and next(beats, None) is None
+
+
+async def test_the_beat_is_kept_without_a_poke(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "draft_ms", 1)
+    closed: list[str] = []
+    beats = iter([False, False, True])
+    assert await attend(forever(closed), Poke(), lambda: next(beats)) is None
     assert closed == ["closed"] and next(beats, None) is None
 
 

@@ -147,6 +147,21 @@ def test_a_follower_reads_nothing_while_nothing_changes(tmp_path: Path, monkeypa
     assert follower.look() and len(looked) == 2
 
 
+async def test_a_follower_looks_again_after_the_time_that_is_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = Stage(tmp_path)
+    stage.say("Hi")
+    slept: list[float] = []
+
+    async def rest(seconds: float) -> None:
+        slept.append(seconds)
+
+    monkeypatch.setattr("forkwood.engine.live.asyncio.sleep", rest)
+    await Follower(stage.store, stage.open(), Watcher(), 0).until(lambda: len(slept) == 2)
+    assert slept == [limits.watch_ms / 1000] * 2
+
+
 def test_a_feed_without_watchers_reads_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stage = Stage(tmp_path)
     feed = Feed(stage.store, stage.open())

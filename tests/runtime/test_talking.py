@@ -26,6 +26,13 @@ def runtime() -> Runtime:
     return runtime
 
 
+@pytest.mark.parametrize(("more", "end"), [(0, "x"), (1, "…")])
+def test_a_title_by_rule_is_the_first_line_up_to_its_bound(runtime: Runtime, more: int, end: str) -> None:
+    runtime.send("x" * (limits.rule_title_characters_max + more), run=False)
+    title = runtime.conversation().title
+    assert (len(title), title[-1]) == (limits.rule_title_characters_max, end)
+
+
 def test_a_message_goes_to_the_head_and_is_answered_by_a_run(runtime: Runtime) -> None:
     sent = runtime.send("hello\nworld")
     assert (sent.node.role, sent.node.text, sent.node.origin.by, sent.node.origin.via) == (
