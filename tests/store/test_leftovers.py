@@ -11,6 +11,7 @@ def test_copies_and_what_was_set_aside_go_and_all_else_stays(tmp_path: Path) -> 
     backups.folder(tmp_path).mkdir()
     gone = [
         backups.folder(tmp_path) / backups.name_of(1, 1_800_000_000_000),
+        backups.folder(tmp_path) / "forkwood-2027-01-15T08-00-00-000Z-v1.part-4242",
         tmp_path / "forkwood.db.corrupt-20270115T080000Z",
         tmp_path / "salvage-20270115T080000Z.jsonl",
         tmp_path / ".forkwood.salvage",

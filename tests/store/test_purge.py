@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from forkwood.store import purge
-from tests.runtime.doors import door, said
+from forkwood.domain.run_event import RunEnded, RunStopped
+from forkwood.domain.scrub import GONE
+from forkwood.store import holding, purge, runs
+from tests.runtime.doors import NOON, door, said
 
 
 def test_the_books_are_closed_again_when_a_purge_is_done() -> None:
@@ -51,3 +53,41 @@ def test_a_short_first_line_goes_as_a_title_and_is_not_hunted_for_inside_others(
     with runtime.house.store.write() as tx:
         purge.destroy(tx, purge.condemned(tx, [1], []))
     assert [row.title for row in runtime.listed()] == ["oklahoma too", "oklahoma", "", ""]
+
+
+def test_what_is_given_up_is_open_again_and_a_husk_stays_closed() -> None:
+    runtime = door()
+    runtime.new(title="t")
+    runtime.new(title="u")
+    with runtime.house.store.write() as tx:
+        purge.close(tx, 1)
+        purge.close(tx, 2)
+        purge.destroy(tx, purge.condemned(tx, [], [2]))
+        purge.reopen(tx, [1, 2])
+        assert [purge.closing(tx, seq) for seq in (1, 2)] == [False, True]
+
+
+def test_whether_anything_is_said_still() -> None:
+    runtime = door()
+    runtime.new(title="t")
+    said(runtime, "q1", "a1")
+    with runtime.house.store.write() as tx:
+        assert purge.says_anything(tx, [1], [])
+        purge.destroy(tx, purge.condemned(tx, [1], []))
+        assert [purge.says_anything(tx, nodes, []) for nodes in ([1], [1, 2], [])] == [False, True, False]
+        assert purge.says_anything(tx, [], [1])
+
+
+def test_runs_rows_say_what_their_scrubbed_events_say() -> None:
+    runtime = door()
+    runtime.new(title="t")
+    [run] = runtime.send("q1").runs
+    with runtime.house.store.write() as tx:
+        held = holding.hold(tx, run, "one", NOON)
+        error = {"kind": "provider", "reason": "refused", "message": "no q1", "hint": "", "body": "q1"}
+        for event in (RunStopped(error=error), RunEnded(status="failed", error=error)):
+            held = holding.append(tx, held, event, now_ms=NOON)
+    with runtime.house.store.write() as tx:
+        purge.destroy(tx, purge.condemned(tx, [1], []))
+        assert runs.row(tx, run).error == {"kind": "provider", "reason": "refused", "message": GONE, "hint": ""}
+        assert runs.differing(tx) == []
