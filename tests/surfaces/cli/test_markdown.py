@@ -59,6 +59,33 @@ def test_however_it_comes_the_same_stands_there_at_the_end() -> None:
         assert words in at_once
 
 
+def test_paragraphs_are_apart_and_items_are_not() -> None:
+    out = io.StringIO()
+    reply = MarkdownReply(terminal(), Console(file=out, width=30, color_system=None))
+    text = "Two\nlines:\n\n1. a\n2. b\n   - c\n   - d\n\n3. e\n\n# Head\n\n- f\n* g\n\nEnd."
+    for letter in text:
+        reply.see(delta(letter))
+    reply.see(result(text))
+    shown = [line.strip() for line in out.getvalue().strip().split("\n")]
+    assert shown == [
+        "Two lines:",
+        "",
+        "1 a",
+        "2 b",
+        "• c",
+        "• d",
+        "3 e",
+        "",
+        "Head",
+        "",
+        "• f",
+        "",
+        "• g",
+        "",
+        "End.",
+    ]
+
+
 def test_what_was_missed_follows_with_the_result() -> None:
     assert "hello world" in drawn(delta("hello "), result("hello world"))
     assert "all of it" in drawn(result("all of it"))

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from threading import Lock
+from itertools import dropwhile
+from threading import Event, RLock, Thread
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.live import Live
@@ -17,7 +18,7 @@ from rich.text import Text
 
 from forkwood.domain.watch import DeltaSeen, EventSeen, Result, Seen
 from forkwood.surfaces.cli.live import note_try
-from forkwood.surfaces.cli.pieces import Cutter
+from forkwood.surfaces.cli.pieces import Cutter, Piece
 from forkwood.surfaces.cli.screen_text import visible
 from forkwood.surfaces.cli.terminal import Terminal
 
@@ -35,9 +36,10 @@ class MarkdownReply:
         self.terminal = terminal
         self.console = console or Console(file=terminal.out, width=terminal.pen.width, highlight=False)
         self.live: Live | None = None
+        self.over = Event()
         self.thought = ""
-        self.lock = Lock()
-        """Held while the text grows: the screen's timer reads it from a thread of its own."""
+        self.lock = RLock()
+        """Held by whoever draws: what comes, or the timer in a thread of its own."""
         self._begin()
 
     def see(self, seen: Seen) -> bool:
@@ -61,13 +63,15 @@ class MarkdownReply:
 
     def close(self) -> None:
         """Leave on the screen what is there."""
-        last = Markdown(visible(self.text.open)) if self.text.open.strip() else Text("")
-        if self.live is not None:
-            self.live.update(last)
-            self.live.stop()
-            self.live = None
-        else:
-            self.console.print(last, end="")
+        last = Drawn(self.text.open)
+        with self.lock:
+            self.over.set()
+            if self.live is not None:
+                self.live.update(last)
+                self.live.stop()
+                self.live = None
+            else:
+                self.console.print(last, end="")
         self._begin()
 
     def _begin(self) -> None:
@@ -87,12 +91,9 @@ class MarkdownReply:
         """Add TEXT, and let what it settles scroll up above what is open."""
         self.came.append(text)
         with self.lock:
-            pieces = list(self.text.add(text))
-        for piece in pieces:
-            self.tail.forget()
-            self.console.print(Markdown(visible(piece.text)))
-            if piece.apart:
-                self.console.print()
+            for piece in self.text.add(text):
+                self.tail.forget()
+                scroll(piece, self.console)
 
     def _finish(self, text: str) -> None:
         whole = "".join(self.came)
@@ -103,17 +104,38 @@ class MarkdownReply:
 
     def _show(self) -> None:
         if self.live is None:
-            self.live = Live(
-                self.tail, console=self.console, refresh_per_second=REDRAWN_PER_SECOND, redirect_stderr=False
-            )
+            self.live = Live(self.tail, console=self.console, auto_refresh=False, redirect_stderr=False)
             self.live.start()
+            self.over = Event()
+            Thread(target=self._redraw, args=(self.live, self.over), daemon=True).start()
+
+    def _redraw(self, live: Live, over: Event) -> None:
+        while not over.wait(1 / REDRAWN_PER_SECOND):
+            with self.lock:
+                if not over.is_set():
+                    live.refresh()
 
     def _open(self) -> RenderableType:
-        with self.lock:
-            text = self.text.open
         if self.came:
-            return Markdown(visible(text))
+            return Drawn(self.text.open)
         return Text("\n".join(visible(self.thought).split("\n")[-THOUGHT_LINES:]), style="dim italic")
+
+
+class Drawn:
+    """TEXT as Markdown, without the blank lines that some kinds of it begin with: a piece is kept apart from outside."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        lines = console.render_lines(Markdown(visible(self.text)), options, pad=False) if self.text.strip() else []
+        for line in dropwhile(_is_blank, lines):
+            yield from line
+            yield Segment.line()
+
+
+def _is_blank(line: list[Segment]) -> bool:
+    return not any(piece.text.strip() or (piece.style and piece.style.bgcolor) for piece in line)
 
 
 class Tail:
@@ -143,4 +165,14 @@ class Tail:
 
 def show(text: str, terminal: Terminal) -> None:
     """A whole reply as Markdown."""
-    Console(file=terminal.out, width=terminal.pen.width, highlight=False).print(Markdown(visible(text)))
+    console, whole = Console(file=terminal.out, width=terminal.pen.width, highlight=False), Cutter()
+    for piece in whole.add(text):
+        scroll(piece, console)
+    console.print(Drawn(whole.open), end="")
+
+
+def scroll(piece: Piece, console: Console) -> None:
+    """Draw a piece, and what keeps it apart from what follows."""
+    console.print(Drawn(piece.text), end="")
+    if piece.apart:
+        console.print()
