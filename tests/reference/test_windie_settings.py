@@ -216,7 +216,8 @@ def test_windie_39_a_purged_conversation_is_gone_and_a_missing_one_is_refused(ru
     assert texts(runtime) == ["q1"]
     runtime.purge([here])
     assert (runtime.listed(), runtime.trash().conversations) == ([], ())
+    assert runtime.purge([here]).conversations == (here,), "the same purge again, which finishes what was cut short"
     with pytest.raises(NotFound):
-        runtime.purge([here])
+        runtime.purge(["0" * 32])
     with pytest.raises(NotFound):
         runtime.hide(here)

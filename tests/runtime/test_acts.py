@@ -11,6 +11,7 @@ from forkwood.domain import limits
 from forkwood.domain.errors import Conflict, LimitExceeded, Misused, NotFound
 from forkwood.domain.settings import Provider, Settings
 from forkwood.runtime import Runtime
+from forkwood.runtime.acts import Acting
 from tests.runtime.doors import door, said, texts
 
 
@@ -139,3 +140,32 @@ def test_an_act_that_fails_half_way_did_nothing(runtime: Runtime, monkeypatch: p
     with pytest.raises(OSError, match="the power went"):
         runtime.edit(ids[0], "q1'", keep=True)
     assert (len(list(runtime.log())), len(runtime.tree()), runtime.conversation()) == before
+
+
+class Phased(Acting):
+    """A verb of two transactions."""
+
+    def begin(self, key: str | None) -> int | str:
+        return self._begun("count", {"to": 2}, int, lambda _: "begun", key=key)
+
+    def end(self, key: str | None, response: int) -> int:
+        return self._ended("count", {"to": 2}, int, lambda _: response, key=key)
+
+
+def test_a_verb_of_several_transactions_is_answered_from_its_receipt_only_once_it_has_ended(runtime: Runtime) -> None:
+    phased = Phased(runtime.house)
+    assert [phased.begin("k"), phased.begin("k")] == ["begun", "begun"], "whoever sends it again may end it"
+    with pytest.raises(Conflict, match="used for another command"):
+        runtime.undo(key="k")
+    assert [phased.end("k", 1), phased.end("k", 2), phased.begin("k")] == [1, 1, 1], "one of them ends it"
+    assert [phased.begin(None), phased.end(None, 3)] == ["begun", 3]
+
+
+def test_what_was_given_up_is_taken_back_with_its_receipt(runtime: Runtime) -> None:
+    phased, undone = Phased(runtime.house), list[str]()
+    phased.begin("k")
+    phased._given_up(lambda _: undone.append("undone"), key="k")
+    assert undone == ["undone"]
+    runtime.send("free again", key="k", run=False)
+    with pytest.raises(Conflict):
+        phased.end("k", 1)

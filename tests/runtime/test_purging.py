@@ -12,7 +12,7 @@ from forkwood.domain.errors import Conflict, LimitExceeded, Misused, NotFound, R
 from forkwood.domain.ids import ending
 from forkwood.engine.driver import Driver
 from forkwood.runtime import Runtime
-from forkwood.store import holding, names, purge, receipts
+from forkwood.store import conversations, holding, names, purge, receipts
 from forkwood.store.db import Store
 from tests.runtime import seeded
 from tests.runtime.doors import NOON, answered, said, script, texts
@@ -287,7 +287,7 @@ def test_a_surviving_reply_is_still_accounted_for_until_its_own_words_go(runtime
 
 
 @pytest.mark.parametrize("words", ["error", "parts", "title", "ok"])
-def test_a_common_word_takes_nothing_of_others_along(runtime: Runtime, tmp_path: Path, words: str) -> None:
+def test_an_everyday_word_takes_nothing_of_others_along(runtime: Runtime, tmp_path: Path, words: str) -> None:
     said(runtime, words, "a1")
     runtime.new(title="t")
     answered(runtime, runtime.send("q", models=[script(tmp_path, {"text": words})]))
@@ -358,3 +358,14 @@ def test_the_report_counts_every_branch_once(runtime: Runtime) -> None:
     assert (report.affects.branches, report.affects.conversations) == (3, tuple(sorted([conversation, fork])))
     assert runtime.purge_preview([ids[2]], conversation=conversation).affects.branches == 1
     assert runtime.purge_preview([ids[2], ids[1]], conversation=conversation, everywhere=True).affects.branches == 3
+
+
+def test_a_label_whose_name_was_purged_is_not_brought_back(runtime: Runtime) -> None:
+    ids = said(runtime, "q1", "a1")
+    runtime.label(ids[0], MARKER)
+    runtime.unlabel(MARKER)
+    runtime.purge([ids[0]])
+    runtime.undo()
+    with runtime.house.store.read() as tx:
+        assert conversations.labels(tx, 1) == {}
+    assert_gone(runtime)

@@ -103,6 +103,8 @@ def test_a_conversation_is_named_unless_it_was_purged() -> None:
         with pytest.raises(NotFound) as refused:
             names.conversation(tree.tx, "bcd0")
         assert "candidates" not in refused.value.facts
+        assert names.husks(tree.tx, ONE) == []
         tree.tx.run("UPDATE conversation SET purged = 1 WHERE seq = ?", (seqs[0],))
+        assert names.husks(tree.tx, ONE) == [seqs[0]]
         with pytest.raises(NotFound):
             names.conversation(tree.tx, ONE)

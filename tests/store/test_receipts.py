@@ -45,3 +45,14 @@ def test_one_that_only_began_is_finished_once() -> None:
             receipts.finish(tx, "cli", "k", b"[1]")
         with pytest.raises(apsw.ConstraintError, match="never changes"):
             tx.run("UPDATE receipt SET response = '[2]'")
+
+
+def test_what_was_given_up_leaves_no_receipt_and_what_was_answered_stays() -> None:
+    store = Store.in_memory()
+    with store.write() as tx:
+        receipts.give(tx, "cli", "k", "purge", "f", None, 7)
+        receipts.withdraw(tx, "cli", "k")
+        assert receipts.find(tx, "cli", "k") is None
+        receipts.give(tx, "cli", "k", "purge", "f", b"1", 7)
+        receipts.withdraw(tx, "cli", "k")
+        assert receipts.find(tx, "cli", "k") is not None
