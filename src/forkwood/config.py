@@ -43,7 +43,11 @@ def load_settings(environ: Mapping[str, str]) -> Settings:
     """
     home = home_of(environ)
     path = home / FILE
-    settings = settings_of(_read(path), path, home)
+    return overridden(settings_of(_read(path), path, home), environ)
+
+
+def overridden(settings: Settings, environ: Mapping[str, str]) -> Settings:
+    """SETTINGS of a file with what ENVIRON sets over them. Raises Misused for what can be no model's name."""
     client = environ.get("FORKWOOD_CLIENT", "").strip()
     model = environ.get("FORKWOOD_MODEL", "").strip()
     if model:

@@ -26,11 +26,12 @@ def driver(folder: Path, name: str) -> Driver:
 
 
 def test_a_driver_lives_until_it_is_closed(tmp_path: Path) -> None:
-    one, two = driver(tmp_path / "drivers", "one"), driver(tmp_path / "drivers", "two")
-    assert one.lives("one") and one.lives("two") and two.lives("one")
+    folder = tmp_path / "drivers"
+    one, two = driver(folder, "one"), driver(folder, "two")
+    assert lives(folder, "one") and lives(folder, "two")
     one.close()
-    assert not two.lives("one")
-    assert [file.name for file in (tmp_path / "drivers").iterdir()] == ["two.lock"]
+    assert not lives(folder, "one")
+    assert [file.name for file in folder.iterdir()] == ["two.lock"]
     two.close()
 
 
@@ -40,10 +41,10 @@ def test_a_driver_in_another_process_lives_as_long_as_that(tmp_path: Path) -> No
         [sys.executable, "-c", HOLD, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as other:
         assert other.stdout is not None and other.stdout.readline().strip() == b"held"
-        assert me.lives("other")
+        assert lives(tmp_path, "other")
         other.kill()
         other.wait()
-        assert not me.lives("other")
+        assert not lives(tmp_path, "other")
     me.close()
 
 

@@ -148,16 +148,6 @@ async def test_closing_the_stream_closes_the_socket_at_once(replay: Replay) -> N
     await asyncio.wait_for(replay.requests[0].gone.wait(), 60)
 
 
-@pytest.mark.parametrize("size", [1, 1_000])
-async def test_a_key_echoed_in_a_reply_never_arrives(replay: Replay, size: int) -> None:
-    other = "another-secret-of-this-machine"
-    body = events(chunk(content=f"your key is {KEYS['env:ONE']} and {other}."), chunk("stop"))
-    replay.play(Played(body=pieces(body, range(0, len(body), size))))
-    deltas, reply = await ask(remote(replay, masked=(other,)))
-    assert reply.parts == (Text(text="your key is [secret] and [secret]."),)
-    assert "".join(delta.text for delta in deltas) == "your key is [secret] and [secret]."
-
-
 @pytest.mark.parametrize(
     ("traits", "asked"),
     [(Traits(images=False), prompt(user(PICTURE))), (Traits(tools=False), prompt(user("a"), tools=(WEATHER,)))],

@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from forkwood.domain.errors import NotFound
 from forkwood.domain.ids import make_id
@@ -14,6 +15,7 @@ from forkwood.domain.watch import DeltaSeen
 from forkwood.runtime.house import House, ended, wall_clock
 from forkwood.store.db import Store
 from forkwood.store.opening import open_store
+from tests.engine.stage import FakeModel
 from tests.runtime.doors import NOON, door, heard, script
 
 
@@ -69,8 +71,14 @@ def test_secrets_are_credential_named_variables_and_keys_in_use(tmp_path: Path) 
     key.chmod(0o600)
     provider = Provider(url="http://127.0.0.1:9/v1", keys=(f"file:{key}", "env:ODD_NAME", "file:/nowhere/key"))
     house = door(settings=Settings(home=str(tmp_path), providers={"mine": provider})).house
-    house.environ = {"A_TOKEN": "a" * 12, "B_TOKEN": "b" * 11, "ODD_NAME": "odd-but-in-use", "PLAIN": "p" * 20}
-    assert house.secrets() == {"A_TOKEN": "a" * 12, "ODD_NAME": "odd-but-in-use", f"file:{key}": "the-key-in-a-file"}
+    environ = {"A_TOKEN": "a" * 12, "B_TOKEN": "b" * 11, "ODD_NAME": "odd-but-in-use", "PLAIN": "p" * 20}
+    house.environ = environ
+    found = {"A_TOKEN": "a" * 12, "ODD_NAME": "odd-but-in-use", f"file:{key}": "the-key-in-a-file"}
+    assert house.secrets() == found
+    environ["OF_A_MODEL"] = "key-of-an-opened-model"
+    house._models["m"] = FakeModel()
+    house._models["m"].binding = replace(house._models["m"].binding, credentials=("env:OF_A_MODEL",))  # type: ignore[misc]
+    assert house.secrets() == found | {"OF_A_MODEL": "key-of-an-opened-model"}
 
 
 def test_an_echoed_variable_reaches_nothing_that_is_kept(home: Path, tmp_path: Path) -> None:

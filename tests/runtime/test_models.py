@@ -40,6 +40,24 @@ def test_the_default_is_written_into_the_configuration(runtime: Runtime) -> None
     assert runtime.config_get("model") == "scripted:/b.json"
 
 
+def test_another_default_answers_from_now_on_in_the_same_process(runtime: Runtime) -> None:
+    assert runtime.answering().model == "embedded:smollm2"
+    runtime.models_use("scripted:/b.json")
+    assert runtime.answering().model == "scripted:/b.json"
+    runtime.config_set("model", "scripted:/c.json")
+    assert runtime.answering().model == "scripted:/c.json"
+    [run] = runtime.send("hi").runs
+    assert next(one for one in runtime.runs() if one.id == run).model == "scripted:/c.json"
+
+
+async def test_what_asks_the_network_can_be_used_inside_a_loop(runtime: Runtime) -> None:
+    assert [row.name for row in runtime.models()] == ["embedded:smollm2"]
+    assert runtime.answering().model == "embedded:smollm2"
+    with pytest.raises(NotFound):
+        runtime.set("model", "nobody:knows")
+    assert len(runtime.send("hi").runs) == 1
+
+
 def test_a_script_is_kept_by_its_whole_path(runtime: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert runtime.set("model", "scripted:a.json").conversation.model == f"scripted:{tmp_path}/a.json"
@@ -56,6 +74,7 @@ def test_a_model_nobody_knows_lists_what_is_reachable_and_stores_nothing(runtime
 def test_a_key_is_kept_for_a_known_provider_alone(runtime: Runtime) -> None:
     reference = runtime.models_key("openai", "sk-test-0123456789")
     assert "sk-test" not in reference
+    assert runtime.house.settings.providers["openai"].keys == (reference,), "it is used from now on"
     with pytest.raises(Misused, match="no provider is called 'nobody'"):
         runtime.models_key("nobody", "sk-test-0123456789")
     with pytest.raises(Misused, match="empty"):

@@ -66,3 +66,10 @@ def test_configuration_is_read_and_written(runtime: Runtime) -> None:
     assert runtime.config_get("title_by_model") is False
     with pytest.raises(Misused):
         runtime.config_set("no_such_key", "1")
+
+
+def test_what_the_environment_sets_holds_over_what_is_written(runtime: Runtime) -> None:
+    runtime.house.environ = {**runtime.house.environ, "FORKWOOD_CLIENT": "robot", "FORKWOOD_MODEL": "scripted:/e.json"}
+    runtime.config_set("title_by_model", "true")
+    now = runtime.house.settings
+    assert (now.client, now.model, now.title_by_model) == ("robot", "scripted:/e.json", True)

@@ -36,7 +36,7 @@ else:
 
 
 class Driver:
-    """The holder of one lock file, and the one who can tell whether another driver lives."""
+    """The holder of one lock file."""
 
     def __init__(self, folder: Path, name: str, handle: int) -> None:
         self._folder = folder
@@ -55,10 +55,6 @@ class Driver:
             if _try_lock(handle) and _stands(folder, name, handle):
                 return cls(folder, name, handle)
             os.close(handle)
-
-    def lives(self, name: str) -> bool:
-        """Whether the driver of that NAME holds its lock. A dead one's file is removed."""
-        return name == self.name or lives(self._folder, name)
 
     def close(self) -> None:
         """Let the lock go, and with it all that is driven."""

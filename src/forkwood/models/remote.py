@@ -75,7 +75,8 @@ class RemoteModel:
     """Implements the protocol of `domain/model.py` for a model behind HTTP.
 
     `binding.origin` is the address the dialect's path is put behind (`https://api.openai.com/v1`), `resolve` gives the
-    secret a credential reference stands for, and `masked` names further secrets that a reply or an error may not echo.
+    secret a credential reference stands for, and `masked` names further secrets that no error may echo:
+    replies are masked where they come in.
     """
 
     def __init__(

@@ -11,7 +11,6 @@ import msgspec
 from forkwood import wire
 from forkwood.domain import limits
 from forkwood.domain.errors import LimitExceeded, ProviderFailed
-from forkwood.domain.masking import echoable, settled
 from forkwood.domain.message import Part, PartialReason, Replay, Text, Thinking, ToolCall
 from forkwood.domain.model import Delta, DeltaKind, Dialect, Reply, Usage
 from forkwood.domain.text import storable, storable_value
@@ -23,7 +22,7 @@ _HIGH = re.compile("[\ud800-\udbff]\\Z")
 
 
 class Slot:
-    """A part in the making. HELD is an end that may still become something else: half a character, or a secret."""
+    """A part in the making. HELD is an end that may still become something else: half a character."""
 
     __slots__ = ("announced", "call", "held", "index", "kind", "name", "pieces", "replay")
 
@@ -58,7 +57,6 @@ class Assembly:
         self.usage: Usage | None = None
         self.peer = peer
         self._dialect, self._family = dialect, family
-        self._secrets = echoable(peer.secrets)
         self._slots: list[Slot] = []
         self._deltas: list[Delta] = []
         self._notices: list[str] = []
@@ -100,12 +98,8 @@ class Assembly:
         """PIECE at the end of SLOT. Raises LimitExceeded where the reply outgrows its bound."""
         if slot.held:
             piece, slot.held = slot.held + piece, ""
-        half = ""
         if not piece.isascii() and _SURROGATE.search(piece):
-            piece, half = self._mended(piece)
-        if self._secrets:
-            piece, slot.held = settled(piece, self._secrets)
-        slot.held += half
+            piece, slot.held = self._mended(piece)
         if piece:
             self._emit(slot, piece)
 
@@ -249,7 +243,7 @@ class Assembly:
             self._deltas.append(Delta(index=slot.index, kind=slot.kind, text=f"{self._name(slot)} "))
 
     def _name(self, slot: Slot) -> str:
-        return "".join(settled(storable(slot.name), self._secrets)) or "unnamed"
+        return storable(slot.name) or "unnamed"
 
     def _check(self, got: int, limit: str, what: str) -> None:
         bound = getattr(limits, limit)

@@ -29,7 +29,6 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "log",
         "search",
         "runs",
-        "undriven",
         "notices",
     ),
     "Running": ("drive", "settle", "left", "resume", "cancel"),

@@ -10,8 +10,10 @@ from msgspec.structs import replace
 from forkwood.domain.errors import Misused
 from forkwood.domain.model import ModelListed
 from forkwood.domain.response import Answering, Pulled
+from forkwood.domain.settings import Provider
 from forkwood.runtime import naming
 from forkwood.runtime.acts import Acting
+from forkwood.runtime.house import ended
 from forkwood.store import conversations
 from forkwood.store.db import Tx
 
@@ -27,11 +29,9 @@ class Models(Acting):
 
     def survey(self, *, remote: bool = False) -> tuple[tuple[ModelListed, ...], tuple[str, ...]]:
         """What can be reached now, and in words what could not."""
-        import asyncio
-
         from forkwood.models import registry
 
-        found = asyncio.run(registry.survey(self.house.settings, self.house.environ, remote=remote))
+        found = ended(registry.survey(self.house.settings, self.house.environ, remote=remote))
         return found.models, found.notes
 
     def answering(self, *, conversation: str | None = None) -> Answering:
@@ -81,7 +81,12 @@ class Models(Acting):
             raise Misused(f"no provider is called '{provider}'", hint=f"providers: {known}", provider=provider)
         if not value.strip():
             raise Misused("the key is empty", hint="type or pipe the provider's key")
-        return config.keep_key(Path(self.house.settings.home), provider, value.strip())
+        settings = self.house.settings
+        reference = config.keep_key(Path(settings.home), provider, value.strip())
+        before = settings.providers.get(provider, Provider())
+        now = replace(before, keys=(reference, *(other for other in before.keys if other != reference)))
+        self.house.settings = replace(settings, providers={**settings.providers, provider: now})
+        return reference
 
     def models_pull(self, progress: Callable[[int, int], None]) -> Pulled:
         """Fetch the embedded model's weights into the home, checked; PROGRESS is told bytes done, of all."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import replace
-
 from forkwood import config
 from forkwood.domain.act import Who
 from forkwood.domain.message import Via
@@ -35,9 +33,8 @@ class Upkeep(Acting):
         """Write a value (None: take the line out) for a dotted name of config.toml; what holds then. Raises Misused."""
 
         def do(_: Tx) -> dict[str, Any]:
-            before = self.house.settings
-            now = config.config_set(Path(before.home), name, value)
-            self.house.settings = replace(now, client=before.client)
+            now = config.config_set(Path(self.house.settings.home), name, value)
+            self.house.settings = config.overridden(now, self.house.environ)
             return {"now": config.config_get(now, None if value is None else name)}
 
         return self._once("config_set", {"name": name, "value": value}, dict[str, Any], do, key=key)["now"]

@@ -34,7 +34,7 @@ def chat(call: Call, *, anew: bool, model: str | None, profile: str | None) -> i
     desk = call.desk
     desk.conversation = _place_to_talk(call, anew=anew, model=model, profile=profile)
     _greet(desk)
-    left = call.runtime.undriven(conversation=desk.conversation)
+    left = call.runtime.left(desk.conversation)
     if left:
         desk.terminal.note("A run was left at work here: it goes on.")
         failures.told(desk.terminal, lambda: _hear(call, left), as_json=call.as_json)

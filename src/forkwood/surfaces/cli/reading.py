@@ -143,7 +143,7 @@ def _head(call: Call) -> str | None:
 
 def _mention_undriven(call: Call) -> None:
     """Say that a run is at work here and nobody drives it: this command does not."""
-    for run in call.runtime.undriven(conversation=call.conversation):
+    for run in call.runtime.left(call.conversation):
         call.terminal.note(f"Run {ending(run)} was left at work: forkwood resume {ending(run)} goes on with it.")
 
 
