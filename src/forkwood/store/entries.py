@@ -36,6 +36,7 @@ _HERE = f"{_BROUGHT}node c LEFT JOIN node f ON f.seq = c.first WHERE c.at_node =
 _AT_ALL = f"""{_BROUGHT}json_each(?) place CROSS JOIN node c ON c.at_node = place.value
   LEFT JOIN node f ON f.seq = c.first"""
 
+_ANY_NOTICE = "SELECT 1 FROM event WHERE kind = 'notice.given' AND node <= ? LIMIT 1"
 _NOTICES = """SELECT node, seq, payload FROM event WHERE kind = 'notice.given' AND node BETWEEN ? AND ?
   ORDER BY node, seq LIMIT ?"""
 _NOTICES_OF_EACH = """SELECT e.node, e.seq, e.payload FROM json_each(?) place
@@ -193,14 +194,16 @@ def _by_age(brought: list[Brought]) -> list[int]:
 def _notices(tx: Tx, seqs: Sequence[int], newest: int) -> Iterable[tuple[Notice, ...]]:
     """The notices of each node, in the order of SEQS, none above NEWEST: read from where these lie, or one by one where
     others have more there."""
+    if tx.value(_ANY_NOTICE, (newest,)) is None:
+        return repeat((), len(seqs))
     rows = tx.rows(_NOTICES, (min(seqs), newest, len(seqs) + 1))
     if len(rows) > len(seqs):
         rows = tx.rows(_NOTICES_OF_EACH, (wire.text(seqs),))
-    here = set(seqs) if rows else set[int]()
+    here = set(seqs)
     given: dict[int, tuple[Notice, ...]] = {}
     for node, seq, payload in rows:
         if node not in here:
             continue
         notice = _notice(payload)
         given[node] = (*given.get(node, ()), Notice(seq=seq, what=notice.what, text=notice.text))
-    return [given.get(seq, ()) for seq in seqs] if given else repeat((), len(seqs))
+    return [given.get(seq, ()) for seq in seqs]
