@@ -84,7 +84,7 @@ def last_of(kind: str) -> Callable[[World], Any]:
 
 def without_limits(why: Any) -> Any:
     """WHY without the bounds that were sealed: they may be chosen anew."""
-    assert why["manifest"].pop("limits")["turns_max"] > 0
+    assert why["manifest"].pop("limits")["fenced_text_bytes_max"] > 0
     return why
 
 

@@ -34,4 +34,4 @@ def test_a_change_says_what_is_and_what_was(key: str, before: Any, now: dict[str
 def test_how_far_it_reaches_is_said() -> None:
     affects = Affects(branches=3, conversations=(name(1),), note="from the next turn")
     change = SettingChange(conversation=conversation(1, system="y"), key="system", before="x", affects=affects)
-    assert setting_words(change).split("\n")[1:] == ["This touches 3 branches.", "from the next turn"]
+    assert setting_words(change).split("\n")[1:] == ["This touches 3 branches.", "From the next turn."]

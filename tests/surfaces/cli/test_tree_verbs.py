@@ -39,6 +39,8 @@ def test_labels_name_messages(names: list[str]) -> None:
     assert succeed("label", names[1], "good point").out == f"good point names {names[1]} now.\n"
     assert texts("good point") == ["one", "two"]
     assert "[good point]" in succeed("tree").out
+    assert succeed("label", "@", "here").out == f"here names {given(['show', '@'])['id'][-8:]} now.\n"
+    succeed("unlabel", "here")
     succeed("unlabel", "good point")
     assert run_cli("path", "good point").code == 3
     assert run_cli("label", "@", "#7").code == 2

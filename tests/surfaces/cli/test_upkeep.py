@@ -54,7 +54,10 @@ def test_a_home_that_is_a_file_is_told(home: Path) -> None:
 def test_counts_are_told_in_words_and_json(talking: None) -> None:
     stats = given(["stats"])
     assert (stats["conversations"], stats["messages"], stats["runs"]) == (1, 2, {"done": 1})
-    assert "messages       2" in succeed("stats").out
+    told = succeed("stats").out
+    assert "messages       2" in told
+    assert "\n  node               " in told
+    assert "{" not in told
 
 
 def test_settings_are_written_and_read(home: Path) -> None:

@@ -118,4 +118,4 @@ def test_reach_names_conversations_only_where_there_are_several() -> None:
     one = Affects(branches=1, conversations=(name(1),))
     two = Affects(branches=3, conversations=(name(1), name(2)), note="use drop")
     assert reach_words(one) == "This touches 1 branch."
-    assert reach_words(two) == "This touches 3 branches in 2 conversations.\nuse drop"
+    assert reach_words(two) == "This touches 3 branches in 2 conversations.\nUse drop."

@@ -30,8 +30,6 @@ class Desk:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._runtime is not None:
-            for text in self._runtime.notices():
-                self.terminal.note(text)
             self._runtime.close()
 
     @property

@@ -122,7 +122,7 @@ class MarkdownReply:
 
 
 class Drawn:
-    """TEXT as Markdown, without the blank lines that some kinds of it begin with: a piece is kept apart from outside."""
+    """TEXT as Markdown, without the blank lines that some of it begins with: a piece is kept apart from outside."""
 
     def __init__(self, text: str) -> None:
         self.text = text

@@ -64,7 +64,7 @@ def _stat(name: str, value: Any) -> str:
     match value:
         case dict():
             return f"{label:<14} {', '.join(f'{key} {number:,}' for key, number in value.items()) or 'none'}"
-        case list():
+        case list() | tuple():
             rows = (f"  {row['name']:<18} {bytes_of(row['bytes'])}" for row in value)
             return "\n".join((label, *rows))
         case int() if name.endswith("bytes"):

@@ -31,7 +31,7 @@ def switch(call: Call, *, node: str, here: bool) -> None:
 def label(call: Call, *, node: str, name: str) -> None:
     """Give NODE a name by which it can be called in this conversation."""
     now = call.runtime.label(node, name, conversation=call.conversation, key=call.key)
-    call.give(now, lambda: f"{name} names {node} now.")
+    call.give(now, lambda: f"{name} names {ending(call.runtime.labels(conversation=now.id)[name])} now.")
 
 
 @verb("unlabel", key=True)

@@ -105,4 +105,9 @@ def reach_words(affects: Affects) -> str:
     """How far a change reaches, and what to do where less was meant."""
     inside = f" in {count_of(len(affects.conversations), 'conversation')}" if len(affects.conversations) > 1 else ""
     touched = f"This touches {count_of(affects.branches, 'branch')}{inside}."
-    return f"{touched}\n{visible(affects.note)}" if affects.note else touched
+    return f"{touched}\n{as_sentence(visible(affects.note))}" if affects.note else touched
+
+
+def as_sentence(text: str) -> str:
+    """TEXT with a capital and a full stop, where it has none: it stands by itself."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
