@@ -15,7 +15,7 @@ from forkwood.domain.ids import Id
 from forkwood.domain.response import Branch, NodeShown
 from forkwood.domain.run import Run
 from forkwood.domain.tree import Entry, Node, Spot
-from forkwood.runtime import naming
+from forkwood.runtime import driven, naming
 from forkwood.runtime.settling import settled
 from forkwood.runtime.verbs import Verbs
 from forkwood.store import conversations, digests, entries, log, nodes, runs, walk
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class Reading(Verbs):
-    """path, tree, show, branches, history, labels, log, search, runs, notices."""
+    """path, tree, show, branches, history, labels, log, search, runs, left, notices."""
 
     def path(self, node: str | None = None, *, conversation: str | None = None, hidden: bool = False) -> list[Entry]:
         """The entries from the root to a message (None: to the head), hidden ones left out unless HIDDEN."""
@@ -121,6 +121,14 @@ class Reading(Verbs):
         with self.house.store.read() as tx:
             only = None if conversation is None else naming.conversation(tx, conversation)
             return runs.listed(tx, only)
+
+    def left(self, conversation: str | None = None) -> list[Id]:
+        """The runs of a conversation (None: the current one) that are at work and that no living driver has.
+
+        The next `send` drives them, and `resume` each.
+        """
+        with self.house.store.read() as tx:
+            return driven.left(tx, self.house, naming.conversation(tx, conversation))
 
     def notices(self) -> list[str]:
         """What happened to the store beside what was asked since this was last called: a head that was settled."""

@@ -1,4 +1,4 @@
-"""Verbs about runs: drive, resume, cancel. What a run does is the engine's; here it is begun, watched and ended."""
+"""Verbs about runs: drive, settle, resume, cancel. What a run does is the engine's; here it is begun, watched, ended."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from forkwood.domain.ids import Id, ending
 from forkwood.domain.response import Started
 from forkwood.domain.run import ACTIVE, Run
 from forkwood.domain.watch import Result, Seen
-from forkwood.runtime import driven, naming, titling
+from forkwood.runtime import driven, naming
 from forkwood.runtime.acts import Acting, OpenAct
 from forkwood.runtime.talking import open_runs, out_of_trash, response
 from forkwood.store import names, nodes, runs, walk
@@ -19,13 +19,15 @@ from forkwood.store.db import Tx
 
 
 class Running(Acting):
-    """drive, settle, left, resume, cancel."""
+    """drive, settle, resume, cancel."""
 
     async def drive(self, wanted: Sequence[Id]) -> AsyncGenerator[Seen]:
         """Drive runs that nobody drives and follow the others: deltas and events as they come, a Result for each.
 
         The first run's Result is the last item. Cancelling the task that iterates ends the runs and keeps what came.
         """
+        from forkwood.runtime import titling
+
         async with aclosing(self.house.engine.drive(wanted)) as items:
             async for seen in items:
                 if isinstance(seen, Result) and self.house.settings.title_by_model:
@@ -42,15 +44,14 @@ class Running(Acting):
         already: the command that carries it is answered from its receipt, and what it began is its own to drive.
         Raises NotFound where there is no such conversation.
         """
-        for run in () if self._receipt(key) else self.left(conversation):
+        if self._receipt(key) is not None:
+            return
+        with self.house.store.read() as tx:
+            left = driven.left(tx, self.house, naming.conversation(tx, conversation))
+        for run in left:
             async with aclosing(self.drive([run])) as items:
                 async for seen in items:
                     yield seen
-
-    def left(self, conversation: str | None = None) -> list[Id]:
-        """The runs of a conversation (None: the current one) that are at work and that no living driver has."""
-        with self.house.store.read() as tx:
-            return driven.left(tx, self.house, naming.conversation(tx, conversation))
 
     def resume(self, run: str, *, key: str | None = None) -> Started:
         """Go on with a run: one that nobody drives is to be driven (`drive` does it); one that failed, was cancelled or
