@@ -28,8 +28,8 @@ class Scene:
         with pytest.MonkeyPatch.context() as patched:
             runtime = seeded.opened(home)
             self.conversation = runtime.new().id
-            seeded.seed_messages(runtime, folder)
             seeded.seed_settings(runtime)
+            seeded.seed_messages(runtime, folder)
             seeded.fail_quoting(runtime, folder, patched)
             seeded.summarise(runtime, 2)
             seeded.draft(runtime, runtime.send("go on").runs[0])

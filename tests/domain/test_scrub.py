@@ -112,6 +112,7 @@ def test_titles_are_found_where_they_were_given() -> None:
     titled = ConversationTitled(before="d", after="e", nodes=(NODE,))
     found = [titles_in(plain(payload)) for payload in (sent, created, titled)]
     assert found == [{"a"}, {"b"}, {"e"}]
+    assert titles_in(plain(ConversationTitled(before="a person's", after="a person's", nodes=(NODE,)))) == set()
 
 
 def test_of_what_stays_only_what_is_said_of_what_goes_is_taken() -> None:

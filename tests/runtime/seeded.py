@@ -69,7 +69,9 @@ def fail_quoting(runtime: Runtime, folder: Path, monkeypatch: pytest.MonkeyPatch
     """A run that fails with an error which quotes the marker; its id. AFTER_CHARS: in mid-stream."""
     with monkeypatch.context() as patched:
         quoting(patched)
-        failing = script(folder, {"text": "so far", "fail": {"status": 400, "times": 9, **more}}, name="failing.json")
+        failing = script(
+            folder, {"text": "so far", "fail": {"status": 400, "times": 9, **more}}, name=f"failing{len(more)}.json"
+        )
         started = runtime.send("what now?", models=[failing])
         result = answered(runtime, started)
     assert result.status == "failed"
@@ -96,7 +98,6 @@ def seed_messages(runtime: Runtime, folder: Path) -> list[str]:
     """Messages, a file, versions, labels, marks and notices with the marker, each with a receipt; their ids."""
     note = folder / f"{MARKER}.txt"
     note.write_text(MARKER * 400)
-    runtime.set("system", f"Never say {MARKER}.", key="receipt 0")
     first = runtime.send(f"{MARKER} first", attach=[note], run=False, key="receipt 1").node.id
     playing = script(folder, {"text": f"I know {MARKER}"}, name="playing.json")
     started = runtime.send(MARKER, models=[playing], key="receipt 2")
@@ -117,6 +118,7 @@ def seed_messages(runtime: Runtime, folder: Path) -> list[str]:
 
 def seed_settings(runtime: Runtime) -> None:
     """Settings of the conversation with the marker, those that stand and those that were replaced."""
+    runtime.set("system", f"Never say {MARKER}.", key="receipt 19")
     runtime.set("title", f"on {MARKER}", key="receipt 20")
     runtime.set("title", f"more on {MARKER}", key="receipt 21")
     runtime.set("tags", MARKER, key="receipt 22")

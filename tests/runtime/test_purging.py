@@ -9,10 +9,12 @@ import pytest
 from forkwood import wire
 from forkwood.domain import limits
 from forkwood.domain.errors import Conflict, LimitExceeded, Misused, NotFound, Refused, StoreUnusable
+from forkwood.domain.event import NoticeGiven
 from forkwood.domain.ids import ending
 from forkwood.engine.driver import Driver
 from forkwood.runtime import Runtime
-from forkwood.store import conversations, holding, names, purge, receipts
+from forkwood.runtime.purging import Purging
+from forkwood.store import conversations, holding, log, names, purge, receipts
 from forkwood.store.db import Store
 from tests.runtime import seeded
 from tests.runtime.doors import NOON, answered, said, script, texts
@@ -30,8 +32,8 @@ def test_a_seeded_marker_is_in_no_byte_of_the_home_after_a_purge(
     runtime: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     conversation = runtime.conversation().id
-    nodes = seeded.seed_messages(runtime, tmp_path)
     seeded.seed_settings(runtime)
+    nodes = seeded.seed_messages(runtime, tmp_path)
     seeded.fail_quoting(runtime, tmp_path, monkeypatch)
     seeded.fail_quoting(runtime, tmp_path, monkeypatch, after_chars=3)
     seeded.summarise(runtime, 2)
@@ -50,20 +52,24 @@ def test_a_seeded_marker_is_in_no_byte_of_the_home_after_a_purge(
 
 def test_messages_alone_leave_no_byte_either(runtime: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     nodes = seeded.seed_messages(runtime, tmp_path)
-    runtime.set("system", "other")
-    runtime.send("q", run=False)
+    runtime.label(nodes[0], f"another {MARKER}")
     failed = seeded.fail_quoting(runtime, tmp_path, monkeypatch)
+    seeded.fail_quoting(runtime, tmp_path, monkeypatch, after_chars=3)
+    with runtime.house.store.write() as tx:
+        notice = NoticeGiven(what="reply", text=f"no title was given to '{MARKER}'")
+        log.write(tx, notice, who=runtime.house.who, now_ms=NOON, conversation=1, node=6)
     seeded.summarise(runtime, 2)
     seeded.seed_files(runtime)
     runtime.purge(nodes)
-    assert set(seeded_bytes(runtime)) == {"forkwood.db"}, (
-        "the system prompt of the manifests, which is none of the messages"
-    )
+    assert_gone(runtime)
     [row] = [run for run in runtime.runs() if run.id == failed]
     assert row.error is not None
     assert (row.error["kind"], row.error["reason"]) == ("provider", "invalid_request")
-    assert MARKER not in str([event.payload for event in runtime.log() if event.kind != "setting.changed"])
-    assert problems(runtime) == []
+    assert [entry.node.text for entry in runtime.path() if not entry.node.purged] == [
+        "what now?",
+        "what now?",
+        "so far",
+    ]
 
 
 def test_what_is_left_is_a_husk_with_its_place_role_and_time(runtime: Runtime) -> None:
@@ -90,16 +96,6 @@ def test_every_version_of_a_message_goes_and_every_other_message_stays(runtime: 
     assert set(report.nodes) == {ids[0], second, third}
     assert_gone(runtime)
     assert texts(runtime, ids[2])[1:] == ["a1", "q2"]
-
-
-def test_titles_made_of_a_purged_message_go_with_it_also_in_forks(runtime: Runtime) -> None:
-    ids = said(runtime, MARKER, "a1")
-    fork = runtime.fork(ids[1])
-    assert fork.title == f"{MARKER} (fork)"
-    runtime.drop(ids[0])
-    runtime.purge([ids[0]], everywhere=True)
-    assert_gone(runtime)
-    assert [row.title for row in runtime.listed()] == ["", ""]
 
 
 def test_what_another_conversation_carries_stays_and_is_named_unless_everywhere(runtime: Runtime) -> None:
@@ -235,6 +231,30 @@ def test_a_run_that_does_not_end_is_waited_for_so_long_and_then_the_purge_is_giv
     assert_gone(runtime)
 
 
+def test_a_run_that_began_since_the_others_were_ended_keeps_the_purge_from_its_words(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conversation = runtime.conversation().id
+    [run] = runtime.send(MARKER).runs
+    with monkeypatch.context() as patched:
+        patched.setattr(Purging, "_end_runs", lambda *_: None)
+        with pytest.raises(Conflict, match="does not end") as given_up:
+            runtime.purge([conversation])
+    assert given_up.value.facts["run"] == run
+    assert texts(runtime) == [MARKER]
+    runtime.purge([conversation])
+    assert_gone(runtime)
+
+
+def test_no_free_page_is_left(runtime: Runtime) -> None:
+    conversation = runtime.conversation().id
+    said(runtime, MARKER * 10_000)
+    runtime.purge([conversation])
+    with runtime.house.store.read() as tx:
+        assert tx.value("PRAGMA freelist_count") == 0
+    assert_gone(runtime)
+
+
 # What it must leave alone --------------------------------------------------------------------------------------------
 
 
@@ -312,36 +332,6 @@ def test_an_ending_that_a_husk_shares_is_refused(runtime: Runtime) -> None:
         runtime.purge([ending(conversation)])
     assert unclear.value.facts["candidates"] == [conversation]
     assert runtime.purge([twin]).conversations == (twin,)
-
-
-# Titles --------------------------------------------------------------------------------------------------------------
-
-
-def test_a_title_by_the_model_goes_with_the_messages_it_was_made_of(home: Path, tmp_path: Path) -> None:
-    runtime = seeded.opened(home, title_by_model=True)
-    conversation = runtime.new().id
-    replies = ({"match": "Give this conversation a title", "text": f"All on {MARKER}"}, {"text": MARKER})
-    reply = answered(runtime, runtime.send("tell me", models=[script(tmp_path, *replies)])).node
-    assert reply is not None
-    assert runtime.conversation().title == f"All on {MARKER}"
-    runtime.fork(reply)
-    runtime.undo()
-    runtime.purge([reply], everywhere=True)
-    assert_gone(runtime)
-    assert runtime.path(conversation=conversation)[0].node.text == "tell me"
-    assert [row.title for row in runtime.listed()] == [""]
-
-
-def test_a_title_made_of_a_files_name_goes_with_the_message(runtime: Runtime, tmp_path: Path) -> None:
-    note = tmp_path / f"{MARKER}.txt"
-    note.write_text("what it says")
-    node = runtime.send("", attach=[note], run=False).node.id
-    assert runtime.conversation().title == f"{MARKER}.txt"
-    runtime.undo()
-    runtime.redo()
-    runtime.purge([node])
-    assert_gone(runtime)
-    assert runtime.conversation().title == ""
 
 
 # What it reports -----------------------------------------------------------------------------------------------------

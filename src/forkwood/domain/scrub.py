@@ -69,8 +69,9 @@ def titles_in(payload: dict[str, Any]) -> frozenset[str]:
     """The titles that were given by what an event's PAYLOAD tells."""
     changed = (effect.get("after") for effect in payload.get("effects", ()) if effect.get("key") == "title")
     given = (payload.get("settings", {}).get("title"), *changed)
-    # A title by the model is an event of its own: before, after, and the nodes it was made of.
-    found = (*given, payload["after"]) if "nodes" in payload and "after" in payload else given
+    # A title by the model is an event of its own; one that was not wanted any more left the title as it was.
+    by_model = payload.get("after") if "nodes" in payload and payload.get("after") != payload.get("before") else None
+    found = (*given, by_model)
     return frozenset(title for title in found if title)
 
 

@@ -178,7 +178,7 @@ def _scrub_events(tx: Tx, what: Condemned) -> None:
     for seq, kind, conversation, run, node, payload in rows:
         if conversation in what.conversations or run in what.runs or node in what.nodes:
             left = wire.text(scrubbed(wire.decode(payload, dict)))
-        elif run in what.readers or (kind == "notice.given" and run is node is None and conversation in what.around):
+        elif run in what.readers or (kind == "notice.given" and run is None and conversation in what.around):
             left = wire.text(_forgotten(_unquoted(kind, wire.decode(payload, dict)), what))
         else:
             left = wire.text(_forgotten(wire.decode(payload, dict), what)) if _can_name(kind, payload) else payload
