@@ -1,4 +1,4 @@
-"""Verbs about runs: drive, settle, resume, cancel. What a run does is the engine's; here it is begun, watched, ended."""
+"""Verbs about runs: drive, settle, resume, cancel. What a run does is the engine's; it is begun and ended here."""
 
 from __future__ import annotations
 
