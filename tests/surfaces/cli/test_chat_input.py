@@ -13,6 +13,7 @@ import pytest
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
+from forkwood.surfaces.cli import named
 from forkwood.surfaces.cli.chat_input import Said, Verbs
 from forkwood.surfaces.cli.desk import Desk
 from tests.surfaces.cli.desks import given, succeed, terminal
@@ -51,6 +52,35 @@ def test_verbs_and_names_are_completed(desk: Desk) -> None:
     assert completed(desk, "/use ") == [desk.runtime.conversation().id[-8:]]
     assert "temperature" in completed(desk, "/set ")
     assert completed(desk, "/nonsense ") == []
+
+
+def test_a_word_is_completed_to_what_can_stand_there(desk: Desk) -> None:
+    models = ["embedded:smollm2"]
+    assert completed(desk, "/model e") == models
+    assert completed(desk, "/set model ") == models
+    assert completed(desk, "/model x:y ") == []
+    assert completed(desk, "/retry @ --model ") == models
+    assert completed(desk, "/new ") == []
+    assert completed(desk, "/new --title T --model ") == models
+    assert completed(desk, "/send Hello ") == []
+    assert completed(desk, "/set title ") == []
+    assert completed(desk, "/models ") == ["use", "pull", "key"]
+    assert completed(desk, "/models use ") == models
+    assert completed(desk, "/models nonsense ") == []
+    assert len(completed(desk, "/purge @ ")) == 4
+
+
+def test_servers_are_asked_once_and_not_at_each_key(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    verbs, asked = Verbs(desk), list[str]()
+
+    def reached(*_: object) -> list[tuple[str, str]]:
+        asked.append("again")
+        return [("a:b", "")]
+
+    monkeypatch.setattr(named.MODEL, "candidates", reached)
+    for line in ("/model a", "/model a:", "/new --model "):
+        assert [found.text for found in verbs.get_completions(Document(line), CompleteEvent())] == ["a:b"]
+    assert len(asked) == 1
 
 
 READY = "\x1b[?2004h"
@@ -113,6 +143,10 @@ def test_a_person_talks_at_a_screen(tmp_path: Path) -> None:
     screen.until("marked partial")
     screen.until(READY)
     screen.type("thrown away\x03")
+    screen.until(READY)
+    screen.type("/new --model emb")
+    screen.until("embedded")
+    screen.type("\x03")
     screen.until(READY)
     screen.type("/branches\r")
     screen.until("4 messages")

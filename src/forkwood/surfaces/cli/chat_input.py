@@ -6,6 +6,7 @@ What was said before comes from the store and is kept nowhere else: what is purg
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import click
 from prompt_toolkit import PromptSession
@@ -15,9 +16,9 @@ from prompt_toolkit.history import History
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from forkwood.domain.errors import ForkwoodError
-from forkwood.surfaces.cli.chat_lines import ALIASES, ELSEWHERE
+from forkwood.surfaces.cli.chat_lines import ALIASES, ELSEWHERE, option_of
 from forkwood.surfaces.cli.desk import Desk
-from forkwood.surfaces.cli.named import Name
+from forkwood.surfaces.cli.named import MODEL, Name
 
 PROMPT = "> "
 GOES_ON = ". "
@@ -62,10 +63,12 @@ class Said(History):
 
 
 class Verbs(Completer):
-    """Completes `/ve` to a verb, and its words to what they can name."""
+    """Completes `/ve` to a verb, and a word after it to what that word can name."""
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
+        self._models: list[tuple[str, str]] | None = None
+        """What can be reached: servers are asked once, not at each key."""
 
     def get_completions(
         self,
@@ -77,22 +80,56 @@ class Verbs(Completer):
         if not line.startswith("/") or line.startswith("//") or "\n" in line:
             return
         verb, blank, rest = line[1:].partition(" ")
-        word = rest.rpartition(" ")[2] if blank else verb
-        found = self._names(verb) if blank else _verbs()
+        *before, word = rest.split(" ") if blank else [verb]
+        found = self._names(verb, [given for given in before if given]) if blank else _verbs()
         for value, about in found:
             if value.startswith(word):
                 yield Completion(value, start_position=-len(word), display_meta=about)
 
-    def _names(self, verb: str) -> Iterable[tuple[str, str]]:
+    def _names(self, verb: str, before: list[str]) -> list[tuple[str, str]]:
         from forkwood.surfaces.cli.app import forkwood
 
-        command = forkwood.get_command(click.Context(forkwood), ALIASES.get(verb, (verb,))[0])
-        kinds = {param.type for param in command.params if isinstance(param.type, Name)} if command else set()
-        arguments = [kind for kind in kinds if isinstance(kind, Name) and kind.name != "conv"] or list(kinds)
+        first, *more = ALIASES.get(verb, (verb,))
+        command = forkwood.get_command(click.Context(forkwood), first)
         try:
-            return [found for kind in arguments if isinstance(kind, Name) for found in kind.candidates(self.desk, None)]
+            return [] if command is None else self._candidates(command, [*more, *before])
         except ForkwoodError:
             return []
+
+    def _candidates(self, command: click.Command, before: list[str]) -> list[tuple[str, str]]:
+        """What the word after BEFORE can be: what goes with an option, a command below, or an argument by its place."""
+        if isinstance(command, click.Group):
+            if before:
+                below = command.commands.get(before[0])
+                return [] if below is None else self._candidates(below, before[1:])
+            return [(name, below.get_short_help_str()) for name, below in command.commands.items()]
+        kind = kind_after(command, before)
+        if kind is MODEL:
+            if self._models is None:
+                self._models = [*MODEL.candidates(self.desk, None)]
+            return self._models
+        return [*kind.candidates(self.desk, None)] if isinstance(kind, Name) else []
+
+
+def kind_after(command: click.Command, before: list[str]) -> click.ParamType[Any, Any] | None:
+    """The kind of the word that stands behind the words BEFORE in COMMAND; None where nothing more fits."""
+    place, option = 0, None
+    for word in before:
+        if option is not None:
+            option = None
+            continue
+        option = option_of(command, word)
+        place += option is None
+        if option is not None and (option.is_flag or "=" in word):
+            option = None
+    if option is not None:
+        return option.type
+    if command.name == "set" and place == 1 and before[-1] == "model":
+        return MODEL
+    arguments = [param for param in command.params if isinstance(param, click.Argument)]
+    if place < len(arguments):
+        return arguments[place].type
+    return arguments[-1].type if arguments and arguments[-1].nargs == -1 else None
 
 
 def _verbs() -> list[tuple[str, str]]:

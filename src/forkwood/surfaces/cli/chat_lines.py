@@ -72,7 +72,7 @@ def _words(command: click.Command, rest: str, before_text: int) -> tuple[str, ..
     taken: list[str] = []
     while rest:
         word, _, tail = rest.partition(" ")
-        option = _option(command, word)
+        option = option_of(command, word)
         if option is None and before_text == 0:
             return (*taken, "--", rest)
         before_text -= option is None
@@ -92,7 +92,8 @@ def _split(rest: str) -> tuple[str, ...]:
         raise Misused("A quotation mark is not closed", hint="close it, or put a backslash before it") from None
 
 
-def _option(command: click.Command, word: str) -> click.Option | None:
+def option_of(command: click.Command, word: str) -> click.Option | None:
+    """The option of COMMAND that WORD names, with or without a value behind `=`."""
     name = word.partition("=")[0]
     options = (param for param in command.params if isinstance(param, click.Option))
     return next((option for option in options if name in option.opts), None)
