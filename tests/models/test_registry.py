@@ -334,3 +334,35 @@ async def test_scripts_and_the_embedded_model_are_opened(settings: Settings, tmp
 async def test_names_that_lead_nowhere_are_refused(settings: Settings, name: str, error: type[ForkwoodError]) -> None:
     with pytest.raises(error):
         await registry.open_model(name, Settings(home=settings.home, providers={"work": Provider()}), at())
+
+
+async def test_the_server_of_a_model_that_is_set_by_its_address_is_asked(home: Path) -> None:
+    async with serving({"/v1/models": of({"object": "list", "data": [{"id": "small"}, {"id": "big"}]})}) as server:
+        name = f"{server.url}/v1#small"
+        found = await registry.survey(Settings(home=str(home), model=name), {"FORKWOOD_LOCAL_SERVERS": ""})
+    rows = {row.name: row.default for row in found.models}
+    assert rows[name] is True
+    assert rows[f"{server.url}/v1#big"] is False
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("embedded:smollm2", True),
+        ("embedded:smolm2", False),
+        ("ollama:anything", True),
+        ("openai:anything", True),
+        ("nobody:knows", False),
+        ("bare", False),
+        ("http://127.0.0.1:1/v1#x", True),
+        ("scripted:/x.json", True),
+    ],
+)
+def test_a_name_is_known_by_its_provider_and_nobody_is_asked(home: Path, name: str, known: bool) -> None:
+    assert registry.is_known(name, Settings(home=str(home))) is known
+
+
+async def test_a_model_nobody_knows_is_not_among_what_can_be_reached(home: Path) -> None:
+    settings = Settings(home=str(home), model="embedded:smolm2")
+    error = await registry.nobody_knows("embedded:smolm2", settings, {"FORKWOOD_LOCAL_SERVERS": ""})
+    assert error.facts["candidates"] == ["embedded:smollm2"]

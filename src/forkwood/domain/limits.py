@@ -82,7 +82,7 @@ local_context_tokens_max = 32_768
 context of a new model takes more memory than most machines have."""
 embedded_start_seconds = 60.0
 embedded_context_tokens_max = 8_192
-embedded_output_tokens_max = 2_048
+embedded_output_tokens_max = 512
 """Tokens of one embedded reply: a small model that begins to repeat itself would else go on for minutes."""
 script_bytes_max = 16 * MIB
 connect_seconds = 10.0

@@ -51,7 +51,8 @@ class Found(Struct, frozen=True, kw_only=True):
 
 
 def servers(settings: Settings, environ: Mapping[str, str]) -> tuple[Asked, ...]:
-    """The servers that need no key: those SETTINGS name, and the usual ports or what stands in their place in ENVIRON.
+    """The servers that need no key: those SETTINGS name, also as the address of the model that is set, and the usual
+    ports or what stands in their place in ENVIRON.
 
     Raises Misused for an address in ENVIRON that is none.
     """
@@ -62,11 +63,21 @@ def servers(settings: Settings, environ: Mapping[str, str]) -> tuple[Asked, ...]
         if name in settings.providers and settings.providers[name].url is not None and _is_open(provider)
     ]
     taken = {asked.provider.name for asked in mine}
+    mine += _of_the_model_set(settings)
     if LOCAL_SERVERS in environ:
         addresses = (address.strip() for address in environ[LOCAL_SERVERS].split(","))
         return (*mine, *(_unnamed(names.url_of(address)) for address in addresses if address))
     usual = (known[entry.name] for entry in catalog.LOCAL if entry.name not in taken)
     return (*mine, *(Asked(provider=provider, named=False, usual=True) for provider in usual))
+
+
+def _of_the_model_set(settings: Settings) -> list[Asked]:
+    """The server that a person named by its address, as the model that is set."""
+    match names.parse(settings.model) if settings.model else None:
+        case names.AtUrl(url=url):
+            return [Asked(provider=catalog.at_url(url, settings.providers))]
+        case _:
+            return []
 
 
 async def ask_all(asked: Sequence[Asked], keys: Keys, seconds: float) -> tuple[Found, ...]:

@@ -112,11 +112,12 @@ async def default_model(settings: Settings, environ: Mapping[str, str]) -> Chose
 
 
 def is_known(name: str, settings: Settings) -> bool:
-    """Whether the provider of the model NAME is one this program knows; nobody is asked. Raises Misused."""
+    """Whether NAME can be a model of a provider this program knows; nobody is asked. Raises Misused."""
     match names.parse(name):
+        case Named(provider=embedded.PROVIDER, model=model):
+            return model == embedded.MODEL
         case Named(provider=str(provider)):
-            mine = catalog.providers(settings.providers)
-            return provider == embedded.PROVIDER or provider in mine or provider in settings.providers
+            return provider in catalog.providers(settings.providers) or provider in settings.providers
         case Named():
             return False
         case _:
@@ -268,7 +269,7 @@ def _variables(known: Known) -> str:
 
 async def nobody_knows(name: str, settings: Settings, environ: Mapping[str, str]) -> NotFound:
     """Nobody knows NAME: what can be reached is listed, what sounds like it first."""
-    found = [row.name for row in await reachable(settings, environ)]
+    found = [row.name for row in await reachable(msgspec.structs.replace(settings, model=None), environ)]
     bare = name.rpartition(":")[2].lower() if name.count(":") > 1 else name.lower()
     found.sort(key=lambda other: name.lower() not in other.lower() and bare not in other.lower())
     shown = ", ".join(found[:CANDIDATES_SHOWN_MAX]) or "nothing"
