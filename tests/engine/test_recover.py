@@ -10,7 +10,7 @@ from forkwood.domain.errors import Conflict
 from forkwood.domain.model import Delta
 from forkwood.domain.run_event import TurnStarted
 from forkwood.engine.recover import take_over
-from forkwood.store import drafts, entries, holding
+from forkwood.store import book_checks, drafts, entries, holding
 from tests.domain.happened import turn
 from tests.engine.stage import NOW, WHO, FakeModel, Stage, reply, results, text
 
@@ -62,6 +62,8 @@ async def test_a_run_that_was_to_be_cancelled_is_not_asked_again(tmp_path: Path)
     assert stage.engine.cancel(run, WHO).status == "cancelled"
     assert stage.path() == ["user: Hi", "assistant: Hel"]
     assert stage.nodes()[-1].partial_reason == "cancelled"
+    with stage.store.read() as tx:
+        assert [problem.message for problem in book_checks.counts(tx)] == [], "a kept reply is a turn that counts"
 
 
 async def test_a_run_that_is_over_is_not_taken(tmp_path: Path) -> None:

@@ -337,7 +337,7 @@ async def test_names_that_lead_nowhere_are_refused(settings: Settings, name: str
 
 
 async def test_the_server_of_a_model_that_is_set_by_its_address_is_asked(home: Path) -> None:
-    async with serving({"/v1/models": of({"object": "list", "data": [{"id": "small"}, {"id": "big"}]})}) as server:
+    async with serving({"/v1/models": fake.of({"object": "list", "data": [{"id": "small"}, {"id": "big"}]})}) as server:
         name = f"{server.url}/v1#small"
         found = await registry.survey(Settings(home=str(home), model=name), {"FORKWOOD_LOCAL_SERVERS": ""})
     rows = {row.name: row.default for row in found.models}

@@ -11,7 +11,7 @@ from forkwood.domain.ids import Id
 from forkwood.domain.message import Origin, Part, PartialReason
 from forkwood.domain.run_event import ReplyInterrupted, ReplyKept
 from forkwood.engine.supplies import Supplies
-from forkwood.store import append, drafts, holding, log, runs
+from forkwood.store import append, conversations, drafts, holding, log, runs
 from forkwood.store.db import Tx
 from forkwood.store.holding import Held
 
@@ -30,6 +30,7 @@ def _keep_draft(tx: Tx, supplies: Supplies, held: Held) -> Held:
     drafts.clear(tx, held.run)
     if parts and held.state.cancelling:  # nobody wants the call to be made again: what came is the reply
         node = _partial(tx, supplies, held, parts, "cancelled")
+        conversations.count_reply(tx, held.conversation, None, None, now_ms)
         kept = ReplyKept(turn=turn, usage=None, cost=None, finish=None, partial="cancelled")
         return holding.append(tx, held, kept, now_ms=now_ms, node=node, by="model")
     found = _partial(tx, supplies, held, parts, "interrupted") if parts else None

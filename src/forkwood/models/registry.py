@@ -115,7 +115,7 @@ def is_known(name: str, settings: Settings) -> bool:
     """Whether NAME can be a model of a provider this program knows; nobody is asked. Raises Misused."""
     match names.parse(name):
         case Named(provider=embedded.PROVIDER, model=model):
-            return model == embedded.MODEL
+            return model == embedded_server.MODEL
         case Named(provider=str(provider)):
             return provider in catalog.providers(settings.providers) or provider in settings.providers
         case Named():
