@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from forkwood.domain.errors import ProviderFailed
+from forkwood.domain.message import Text
+from forkwood.domain.model import Reply
 from forkwood.runtime import Runtime
 from tests.runtime import seeded
 from tests.runtime.doors import answered, said, script
@@ -64,3 +67,22 @@ def test_a_title_that_a_person_gave_stays_whatever_the_model_was_asked(home: Pat
     runtime.purge([reply, "#1"])
     assert_gone(runtime)
     assert runtime.conversation().title == "mine"
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_title_that_comes_after_the_purge_of_what_it_was_made_of_is_not_kept(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    runtime = seeded.opened(home, title_by_model=True)
+    runtime.new()
+
+    async def late(*_: object) -> Reply:
+        runtime.purge(["#1", "#2"])
+        if fails:
+            raise ProviderFailed("refused", f"no title for {MARKER}")
+        return Reply(parts=(Text(text=f"All on {MARKER}"),))
+
+    monkeypatch.setattr("forkwood.runtime.titling._asked", late)
+    answered(runtime, runtime.send(MARKER, models=[script(tmp_path, {"text": MARKER})]))
+    assert runtime.conversation().title == ""
+    assert_gone(runtime)

@@ -21,6 +21,7 @@ from forkwood.domain.masking import echoable, masked_text
 from forkwood.domain.message import Text, text_of
 from forkwood.domain.model import Model, Reply, Try, cost_of
 from forkwood.domain.prompt import Prompt, PromptMessage, Said
+from forkwood.domain.scrub import GONE
 from forkwood.domain.settings import Parameters
 from forkwood.domain.text import first_line
 from forkwood.domain.watch import EventSeen
@@ -49,9 +50,9 @@ async def retitle(house: House, run: Id) -> EventSeen | None:
             model = await house.open_model(row.model)
             answer = await _asked(model, _prompt(said, row.model))
     except TimeoutError:
-        event = _tell(house, seq, reply, f"{row.model} gave no title within {limits.title_seconds:g} seconds")
+        event = _tell(house, seq, reply, f"{row.model} gave no title within {limits.title_seconds:g} seconds", said)
     except ForkwoodError as error:
-        event = _tell(house, seq, reply, f"{row.model} gave no title: {error.message}")
+        event = _tell(house, seq, reply, f"{row.model} gave no title: {error.message}", said)
     else:
         event = _keep(house, seq, answer, model, tuple(one.node for one in said))
     return event
@@ -102,12 +103,13 @@ def _is_purged(tx: Tx, made_of: tuple[Id, ...]) -> bool:
     return any(nodes.row(tx, names.node(tx, one)).purged for one in made_of)
 
 
-def _tell(house: House, seq: int, reply: int, words: str) -> EventSeen:
+def _tell(house: House, seq: int, reply: int, words: str, said: Sequence[Said]) -> EventSeen:
+    """A failure can quote what it was SAID: where that was purged meanwhile, it is not told."""
     text = masked_text(words, echoable(house.secrets().values()))
     with house.store.write() as tx:
         return _written(
             tx,
-            NoticeGiven(what="reply", text=text),
+            NoticeGiven(what="reply", text=GONE if _is_purged(tx, tuple(one.node for one in said)) else text),
             who=Who(by="system", via=house.who.via),
             now_ms=house.clock(),
             conversation=seq,
