@@ -150,3 +150,37 @@ def test_a_leaf_must_lead_past_the_message(runtime: Runtime) -> None:
     [other] = said(runtime, "b1")
     with pytest.raises(Refused, match="is not on the path of"):
         runtime.drop(ids[1], on=other)
+
+
+def test_the_beginning_of_the_ending_that_is_shown_names_too() -> None:
+    draws = iter((0xABCD0001, 0x1234ABCD, 0x99990002, 0x99990003))
+    runtime = door()
+    runtime.house.chance = lambda size: next(draws).to_bytes(size, "big")
+    runtime.new(title="t")
+    [first] = said(runtime, "q1")
+    [second] = said(runtime, "a1")
+    assert (first[-8:], second[-8:]) == ("1234abcd", "99990002")
+    assert runtime.show("1234").node.id == first
+    assert runtime.show("99990").node.id == second
+    assert runtime.show("abcd").node.id == first, "an ending counts before a beginning"
+    with pytest.raises(NotFound):
+        runtime.show("12345678")
+
+
+def test_a_leaf_that_is_carried_on_the_heads_path_is_still_a_leaf(runtime: Runtime) -> None:
+    ids = said(runtime, "q1", "a1", "q2", "a2")
+    runtime.switch(ids[0], here=True)
+    other = said(runtime, "r1", "b1", "r2")
+    runtime.switch(ids[3])
+    runtime.graft(other[2])
+    assert texts(runtime)[-1] == "r2"
+    runtime.graft(other[0], other[1], on=other[2])
+    assert texts(runtime)[-2:] == ["r1", "b1"]
+
+
+def test_the_version_that_stands_on_the_path_is_named_where_an_older_one_was_meant(runtime: Runtime) -> None:
+    ids = said(runtime, "q1", "a1", "q2")
+    new = runtime.edit(ids[1], "a1'", keep=True).node.id
+    with pytest.raises(Refused) as refused:
+        runtime.edit(ids[1], "a1''", keep=True)
+    assert new[-8:] in refused.value.hint

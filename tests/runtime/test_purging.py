@@ -306,6 +306,19 @@ def test_a_surviving_reply_is_still_accounted_for_until_its_own_words_go(runtime
     assert problems(runtime) == []
 
 
+def test_the_same_model_answers_as_before_where_nothing_was_purged(runtime: Runtime, tmp_path: Path) -> None:
+    model = script(tmp_path, {"text": "a1"})
+    first = runtime.conversation().id
+    answered(runtime, runtime.send(MARKER, models=[model]))
+    runtime.purge([first])
+    runtime.new()
+    result = answered(runtime, runtime.send("q1", models=[model]))
+    assert result.status == "done"
+    assert result.node is not None
+    assert runtime.why(result.node).verified is True
+    assert_gone(runtime)
+
+
 @pytest.mark.parametrize("words", ["error", "parts", "title", "ok"])
 def test_an_everyday_word_takes_nothing_of_others_along(runtime: Runtime, tmp_path: Path, words: str) -> None:
     said(runtime, words, "a1")

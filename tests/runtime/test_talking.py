@@ -284,3 +284,11 @@ def test_nobody_speaks_into_the_trash(runtime: Runtime) -> None:
         assert "unhide" in refused.value.hint
     runtime.unhide(here)
     assert texts(runtime) == ["q1"]
+
+
+def test_the_first_words_begin_a_conversation() -> None:
+    runtime = door()
+    sent = runtime.send("hello", run=False, key="k")
+    assert (runtime.conversation().title, texts(runtime)) == ("hello", ["hello"])
+    assert runtime.send("hello", run=False, key="k") == sent
+    assert len(runtime.listed()) == 1

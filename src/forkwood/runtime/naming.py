@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from forkwood.domain.errors import Misused, NotFound, Refused
+from forkwood.domain.ids import ending
 from forkwood.domain.tree import Node, Spot, parse_place
 from forkwood.store import conversations, locate, marks, names, nodes, places, walk
 from forkwood.store.db import Tx
@@ -86,10 +87,11 @@ def met(tx: Tx, conversation: int, name: str, on: str | None = None, *, foreign:
     Raises NotFound, Refused.
     """
     seq = node(tx, conversation, name)
-    path = conversations.head(tx, conversation) if on is None else place(tx, conversation, on, foreign=foreign)
-    found = locate.entry(tx, path, seq)
-    if found is not None:
-        return Met(node=seq, before=found.before, after=found.after, path=path)
+    paths = [conversations.head(tx, conversation)] if on is None else _leaf(tx, conversation, on, foreign=foreign)
+    for path in paths:
+        found = locate.entry(tx, path, seq)
+        if found is not None:
+            return Met(node=seq, before=found.before, after=found.after, path=path)
     row = nodes.row(tx, seq)
     if on is not None:
         raise Refused(f"{name} is not on the path of {on}", hint="forkwood branches lists the leaves")
@@ -99,6 +101,14 @@ def met(tx: Tx, conversation: int, name: str, on: str | None = None, *, foreign:
         own(tx, conversation, row, name)
     there = locate.appended(tx, seq)
     return Met(node=seq, before=there.before, after=there.after, path=None)
+
+
+def _leaf(tx: Tx, conversation: int, name: str, *, foreign: bool) -> list[Spot]:
+    """The paths that LEAF can mean: as any name is read, and the one it was appended to."""
+    read = place(tx, conversation, name, foreign=foreign)
+    if "~" in name or name.startswith("@"):
+        return [read]
+    return [read, walk.canonical(tx, node(tx, conversation, name), 0)]
 
 
 def own(tx: Tx, conversation: int, row: Node, name: str) -> None:
@@ -119,9 +129,19 @@ def followed(tx: Tx, conversation: int, name: str, on: str | None, *, foreign: b
     if entry.path is None:
         raise Refused(
             f"{name} is not on the head's path, so what follows it is not clear",
-            hint="name the branch with --on LEAF (forkwood branches lists them), or switch to it first",
+            hint=_meant(tx, conversation, entry.node)
+            or "name the branch with --on LEAF (forkwood branches lists them), or switch to it first",
         )
     return entry, entry.path
+
+
+def _meant(tx: Tx, conversation: int, seq: int) -> str | None:
+    """The version of a message that stands on the head's path in its place, in words; None where there is none."""
+    head = conversations.head(tx, conversation)
+    for version in reversed(nodes.versions(tx, seq)):
+        if version.seq != seq and locate.entry(tx, head, version.seq) is not None:
+            return f"{ending(version.id)} is the version of it that stands there; or name a branch with --on LEAF"
+    return None
 
 
 def place(tx: Tx, conversation: int, name: str, *, foreign: bool = False) -> Spot:

@@ -18,6 +18,7 @@ from forkwood.domain.text import first_line
 from forkwood.domain.tree import Node, Spot
 from forkwood.runtime import attaching, driven, naming
 from forkwood.runtime.acts import Acting, OpenAct
+from forkwood.runtime.keeping import Keeping
 from forkwood.runtime.replying import Replying, chosen, found
 from forkwood.runtime.shaping import carry
 from forkwood.store import append, conversations, grafts, nodes, purge, runs, walk
@@ -41,6 +42,8 @@ class Talking(Acting):
     ) -> Started:
         """Say something at a place (None: the head); then a run answers, or one per model: siblings.
 
+        Where there is no conversation yet and none is named, one is begun.
+
         Raises Misused for blank text without attachments, LimitExceeded, NotFound, Refused, ProviderFailed, Conflict
         where a run is at work there: `settle` drives one that was left.
         """
@@ -61,7 +64,16 @@ class Talking(Acting):
             warnings = warned(self.house.secrets(), text, files)
             return lambda act: said(act, at, Said(role=role, text=text, files=files), replying, warnings)
 
+        if conversation is None and given is None:
+            self._begin_first()
         return self._act_ready("send", arguments, Started, prepare, conversation=conversation, key=key)
+
+    def _begin_first(self) -> None:
+        """Begin a conversation where there is no current one: the first words need no ceremony."""
+        with self.house.store.read() as tx:
+            current = conversations.current(tx)
+        if current is None:
+            Keeping(self.house).new()
 
     def edit(
         self,

@@ -1,4 +1,4 @@
-"""Names of things: a whole id, an unambiguous ending of one, or `#seq` of a node, and what they name."""
+"""Names of things: a whole id, an unambiguous ending of one, the beginning of what is shown of it, or `#seq`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from forkwood.domain.ids import ID_DIGITS, Id, is_ending, plain
 from forkwood.store.db import Tx
 
 CANDIDATES_SHOWN = 20
+SHOWN_DIGITS = 8
 
 _NODES = "SELECT seq, id FROM node WHERE "
 _RUNS = "SELECT seq, id FROM run WHERE "
@@ -58,7 +59,16 @@ def _by_id(tx: Tx, query: str, name: str) -> list[tuple[int, Id]]:
     if len(digits) == ID_DIGITS:
         return _found(tx.rows(f"{query}id = ?", (bytes.fromhex(digits),)))
     rows = tx.rows(f"{query}substr(id, -2) = ? ORDER BY seq", (bytes.fromhex(digits[-4:]),))
-    return [(seq, id) for seq, id in _found(rows) if id.endswith(digits)]
+    ending = [(seq, id) for seq, id in _found(rows) if id.endswith(digits)]
+    return ending or _by_shown_beginning(tx, query, digits)
+
+
+def _by_shown_beginning(tx: Tx, query: str, digits: str) -> list[tuple[int, Id]]:
+    """Ids are shown by their last eight digits, and people begin with the first of what they see."""
+    if len(digits) >= SHOWN_DIGITS:
+        return []
+    rows = tx.rows(f"{query}hex(substr(id, -{SHOWN_DIGITS // 2})) GLOB ? ORDER BY seq", (f"{digits.upper()}*",))
+    return _found(rows)
 
 
 def _found(rows: list[tuple[Any, ...]]) -> list[tuple[int, Id]]:
