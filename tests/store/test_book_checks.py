@@ -30,6 +30,7 @@ CASES = [
     case("status", "UPDATE run SET status = 'running', input = 7", kinds="run", mended=True),
     case("tip", "UPDATE run SET tip_node = 63", kinds="run", mended=True),
     case("manifest", "UPDATE manifest SET body = '{}'", kinds="manifest"),
+    case("manifest that says nothing", "UPDATE manifest SET body = 'null'", kinds="manifest"),
     case("blob", "UPDATE blob SET bytes = zeroblob(size)", kinds="blob"),
     case("blob size", "UPDATE blob SET size = 1", kinds="blob"),
     case("attachment not kept", "DELETE FROM attachment", kinds="attachment"),

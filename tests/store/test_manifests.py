@@ -61,9 +61,11 @@ def test_a_purge_leaves_a_husk_that_is_told_from_one_that_is_missing(store: Stor
         digest = manifests.put(tx, manifest())
         assert not manifests.is_husk(tx, digest)
         tx.run("INSERT INTO purging VALUES (1)")
-        manifests.forget(tx, [digest])
+        manifests.forget_unneeded(tx)
         tx.run("DELETE FROM purging")
         assert (manifests.is_husk(tx, digest), manifests.body(tx, digest)) == (True, None)
         assert not manifests.is_husk(tx, "0" * 64)
         with pytest.raises(Conflict, match="gone"):
             manifests.get(tx, digest)
+        assert manifests.put(tx, manifest()) == digest
+        assert manifests.get(tx, digest) == manifest(), "a run is sealed with the same anew"

@@ -14,7 +14,7 @@ from forkwood.domain.ids import Id
 from forkwood.domain.message import Attachment, Part, ToolResult
 from forkwood.store import runs, search
 from forkwood.store.db import Store, Tx
-from forkwood.store.manifests import HUSK
+from forkwood.store.manifests import HUSK, needed
 from forkwood.store.problem import Problem
 
 _USED = """SELECT conversation AS seq, count(*) FILTER (WHERE kind = 'reply.kept') AS turns,
@@ -167,10 +167,10 @@ def mend_runs(tx: Tx) -> None:
 
 
 def manifests(tx: Tx) -> Iterator[Problem]:
-    """Every manifest is the one its digest names, or a husk that a purge left."""
-    purged = tx.value("SELECT 1 FROM event WHERE kind = 'purge.done'") is not None
+    """Every manifest is the one its digest names, or the husk of one that nobody can ask for any more."""
+    kept = needed(tx)
     for digest, body in tx.each("SELECT digest, body FROM manifest ORDER BY digest"):
-        if body == HUSK and purged:
+        if body == HUSK and digest not in kept:
             continue
         if sha256(body.encode()).hexdigest() != digest:
             yield Problem(kind="manifest", message=f"manifest {digest[:12]}… is not what its digest names")

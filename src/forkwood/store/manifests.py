@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from hashlib import sha256
 from typing import Any
 
@@ -15,11 +14,19 @@ HUSK = "null"
 """What a purge leaves of a manifest: runs still name it, and nobody takes it for one that was lost."""
 
 
+_NEEDED = """WITH sealed (run, conversation, digest) AS (
+    SELECT run, conversation, payload ->> '$.manifest' FROM event WHERE kind = 'run.sealed'
+    UNION SELECT id, conversation, manifest FROM run WHERE manifest IS NOT NULL
+  ) SELECT DISTINCT digest FROM sealed s JOIN conversation c ON c.seq = s.conversation
+  WHERE c.purged = 0 OR EXISTS (SELECT 1 FROM node n WHERE n.run = s.run AND n.purged = 0)"""
+
+
 def put(tx: Tx, manifest: Manifest) -> str:
     """Keep MANIFEST; its digest. Raises LimitExceeded where it is out of bounds: nothing is stored then."""
     body = checked_size(wire.canonical(manifest))
     checked(wire.decode(body, dict[str, Any]))
     digest = sha256(body).hexdigest()
+    tx.run("DELETE FROM manifest WHERE digest = ? AND body = ?", (digest, HUSK))  # a run is sealed with the same anew
     tx.run("INSERT INTO manifest (digest, body) VALUES (?, ?) ON CONFLICT DO NOTHING", (digest, body.decode()))
     return digest
 
@@ -35,9 +42,16 @@ def is_husk(tx: Tx, digest: str) -> bool:
     return bool(tx.value("SELECT body = ? FROM manifest WHERE digest = ?", (HUSK, digest)))
 
 
-def forget(tx: Tx, digests: Iterable[str]) -> None:
-    """Leave husks of these manifests: only a purge may."""
-    tx.connection.executemany("UPDATE manifest SET body = ? WHERE digest = ?", ((HUSK, digest) for digest in digests))
+def needed(tx: Tx) -> frozenset[str]:
+    """The digests of those that can be asked for: of runs in conversations that stand, or of replies that do."""
+    return frozenset(digest for (digest,) in tx.rows(_NEEDED))
+
+
+def forget_unneeded(tx: Tx) -> None:
+    """Leave husks of all others: only a purge may."""
+    kept = needed(tx)
+    going = [digest for (digest,) in tx.rows("SELECT digest FROM manifest") if digest not in kept]
+    tx.connection.executemany("UPDATE manifest SET body = ? WHERE digest = ?", ((HUSK, digest) for digest in going))
 
 
 def get(tx: Tx, digest: str) -> Manifest:

@@ -26,13 +26,6 @@ _OWN_WORDS = ("recovered", "repair")
 
 _INSIDE = "(SELECT value FROM json_each(?))"
 
-_ORPHANS = """WITH sealed (run, conversation, digest) AS (
-    SELECT run, conversation, payload ->> '$.manifest' FROM event WHERE kind = 'run.sealed'
-    UNION SELECT id, conversation, manifest FROM run WHERE manifest IS NOT NULL
-  ) SELECT digest FROM sealed s JOIN conversation c ON c.seq = s.conversation GROUP BY digest
-  HAVING min(c.purged) = 1 AND NOT max(EXISTS (SELECT 1 FROM node n WHERE n.run = s.run AND n.purged = 0))"""
-"""Manifests of which every run is in a purged conversation, and of which no reply is left."""
-
 
 class Condemned(Struct, frozen=True, kw_only=True):
     """What a purge is about: messages and whole conversations by seq, and what can hold words of theirs.
@@ -99,7 +92,7 @@ def destroy(tx: Tx, what: Condemned) -> None:
         _scrub_events(tx, what)
         _scrub_receipts(tx, what)
         _forget_runs(tx, what)
-        manifests.forget(tx, [digest for (digest,) in tx.rows(_ORPHANS)])
+        manifests.forget_unneeded(tx)
     tx.run("DELETE FROM digest")
     summaries.forget(tx, what.ids)
     search.remove(tx, sorted(what.nodes))
