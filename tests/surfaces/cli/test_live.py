@@ -81,16 +81,16 @@ class Runs:
 
 def test_what_comes_is_shown_to_the_end() -> None:
     view = View()
-    results, code = follow(Runs(interrupted=False), [RUN], view, terminal())  # type: ignore[arg-type]
+    heard = follow(Runs(interrupted=False), [RUN], view, terminal())  # type: ignore[arg-type]
     assert [type(seen).__name__ for seen in view.seen] == ["DeltaSeen", "Result"]
-    assert ([one.status for one in results], code, view.closed) == (["done"], 0, True)
+    assert ([one.status for one in heard.results], heard.code, view.closed) == (["done"], 0, True)
 
 
 def test_ctrl_c_cancels_the_runs_and_hears_their_end() -> None:
     runs, view = Runs(interrupted=True), View()
-    results, code = follow(runs, [RUN, name(5)], view, terminal())  # type: ignore[arg-type]
+    heard = follow(runs, [RUN, name(5)], view, terminal())  # type: ignore[arg-type]
     assert runs.cancelled == [RUN, name(5)]
-    assert ([one.status for one in results], code) == (["cancelled"], 130)
+    assert ([one.status for one in heard.results], heard.code) == (["cancelled"], 130)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 

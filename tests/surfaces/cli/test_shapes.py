@@ -118,7 +118,7 @@ SHAPES: dict[str, Callable[[World], Any]] = {
     "stats": lambda _: {name: value for name, value in given(["stats"]).items() if name != "tables"},
     "profiles": lambda _: [succeed("config", "set", "profiles.p.model", "a:b"), given(["profiles"])][1],
     "error_not_found": lambda _: run_cli("show", "zzzz", "--json").value,
-    "error_usage": lambda _: run_cli("show", "--json").value,
+    "error_usage": lambda _: run_cli("switch", "--json").value,
     "error_limit": lambda _: run_cli("set", "title", "x" * 201, "--json").value,
 }
 

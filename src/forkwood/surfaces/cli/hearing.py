@@ -10,17 +10,17 @@ from forkwood.domain.ids import Id, ending
 from forkwood.domain.watch import Result
 from forkwood.surfaces.cli.desk import Call
 from forkwood.surfaces.cli.failures import tell_words
-from forkwood.surfaces.cli.live import follow
+from forkwood.surfaces.cli.live import Heard, follow
 from forkwood.surfaces.cli.views import Finishing, JsonLines, view_for
 
 
-def hear(call: Call, runs: Sequence[Id], conversation: Id) -> int:
-    """Drive and show RUNS, all of one conversation, and say how they ended; the exit code."""
+def hear(call: Call, runs: Sequence[Id], conversation: Id, *, asked: Id | None = None) -> int:
+    """Drive and show RUNS, all of one conversation, and say how they ended; the exit code. ASKED: what they answer."""
     view = view_for(call.terminal, _models(call, runs, conversation), as_json=call.as_json)
-    results, code = follow(call.runtime, runs, view, call.terminal)
+    heard = follow(call.runtime, runs, view, call.terminal)
     if not call.as_json:
-        tell_ends(call, results)
-    return code
+        tell_ends(call, heard, asked=asked)
+    return heard.code
 
 
 def settle(call: Call, conversation: str | None) -> None:
@@ -41,23 +41,28 @@ def settle(call: Call, conversation: str | None) -> None:
         view.close()
 
 
-def tell_ends(call: Call, results: Sequence[Result]) -> None:
+def tell_ends(call: Call, heard: Heard, *, asked: Id | None = None) -> None:
     """Say how runs ended: to a person at a screen always, to others where it was not well."""
-    for result in results:
+    for result in heard.results:
         if result.error:
             message = str(result.error.get("message", "the run failed"))
             tell_words(message, str(result.error.get("hint", "")), call.terminal)
-        call.remark(_end(call, result))
+        if result.run in heard.cut and result.status == "done":
+            call.remark(f"The reply was cut at the token limit: forkwood resume {ending(result.run)} goes on.")
+        call.remark(_end(call, result, asked))
 
 
-def _end(call: Call, result: Result) -> str:
+def _end(call: Call, result: Result, asked: Id | None) -> str:
     run = ending(result.run)
     match result.status:
         case "cancelled":
             kept = f" What came is kept as {ending(result.node)}, marked partial." if result.node else ""
             return f"The run was cancelled.{kept} forkwood resume {run} goes on."
+        case "failed" if asked and result.node is None:
+            kept = f"Your message stands at {ending(asked)}: forkwood retry {ending(asked)} --model M answers it"
+            return f"{kept}, forkwood undo takes it back."
         case "failed":
-            return f"forkwood resume {run} goes on from where it stopped; forkwood retry NODE begins anew."
+            return f"forkwood resume {run} goes on from where it stopped."
         case "queued" | "running" | "waiting":
             return f"The run {run} is {result.status}."
         case "done" if call.terminal.is_conversation and result.node:

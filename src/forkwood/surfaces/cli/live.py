@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Protocol
 
+from msgspec import Struct
+
 from forkwood.domain.ids import Id
 from forkwood.domain.watch import EventSeen, Result, Seen
 from forkwood.surfaces.cli.failures import EXIT_CODES_BY_KIND, INTERRUPTED
@@ -23,6 +25,14 @@ WORST_FIRST = (7, 6, 1, 5, INTERRUPTED, 0)
 CODES = {"done": 0, "queued": 0, "running": 0, "waiting": 5, "failed": 1, "cancelled": INTERRUPTED}
 
 
+class Heard(Struct, frozen=True, kw_only=True):
+    """How runs ended: their results, the exit code, and which had their last reply cut by the token limit."""
+
+    results: tuple[Result, ...]
+    code: int
+    cut: frozenset[Id] = frozenset()
+
+
 class View(Protocol):
     """What shows a reply that comes."""
 
@@ -35,12 +45,13 @@ class View(Protocol):
         ...
 
 
-def follow(runtime: Runtime, runs: Sequence[Id], view: View, terminal: Terminal) -> tuple[list[Result], int]:
-    """Drive RUNS to their rest, showing what comes; their results and the exit code.
+def follow(runtime: Runtime, runs: Sequence[Id], view: View, terminal: Terminal) -> Heard:
+    """Drive RUNS to their rest, showing what comes.
 
     The first Ctrl-C cancels them and what came is kept; a second one leaves at once.
     """
     results: list[Result] = []
+    finishes: dict[Id | None, object] = {}
     interrupted = False
 
     def stop() -> None:
@@ -59,12 +70,19 @@ def follow(runtime: Runtime, runs: Sequence[Id], view: View, terminal: Terminal)
                     until_first.close()
                 if isinstance(seen, Result):
                     results.append(seen)
+                elif isinstance(seen, EventSeen) and seen.kind == "reply.kept":
+                    finishes[seen.run] = seen.payload.get("finish")
 
     try:
-        asyncio.run(watch())
+        with terminal.unechoed():
+            asyncio.run(watch())
     finally:
         view.close()
-    return results, INTERRUPTED if interrupted else exit_code(results)
+    return Heard(
+        results=tuple(results),
+        code=INTERRUPTED if interrupted else exit_code(results),
+        cut=frozenset(run for run, finish in finishes.items() if run and finish == "length"),
+    )
 
 
 def exit_code(results: Sequence[Result]) -> int:

@@ -55,7 +55,7 @@ def tree(call: Call, *, fold: bool, svg: Path | None) -> None:
 
 
 @verb("show")
-@click.argument("node", type=NODE)
+@click.argument("node", type=NODE, default="@")
 def show(call: Call, *, node: str) -> None:
     """Show one message whole, with the digests of its path."""
     from forkwood.surfaces.cli.show_lists import draw_shown
@@ -76,7 +76,7 @@ def branches(call: Call) -> None:
 
 
 @verb("history")
-@click.argument("node", type=NODE)
+@click.argument("node", type=NODE, default="@")
 def history(call: Call, *, node: str) -> None:
     """Show every version of a message, oldest first: who wrote it, when, and through which door."""
     from forkwood.surfaces.cli.show_lists import draw_history
@@ -86,7 +86,7 @@ def history(call: Call, *, node: str) -> None:
 
 
 @verb("why")
-@click.argument("node", type=NODE)
+@click.argument("node", type=NODE, default="@")
 def why(call: Call, *, node: str) -> None:
     """Say what a reply was made from, and prove it: its prompt is built again from the books and compared."""
     from forkwood.surfaces.cli.show_why import draw_why

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from forkwood.domain.conversation import Conversation
@@ -141,19 +141,26 @@ def _hidden(node: Node, width: int) -> str:
     return f"{ending(node.id)}  {role_of(node)}  {cropped(one_line(node), width - 30)}  in {ending(node.conversation)}"
 
 
-def draw_runs(runs: Sequence[Run], inks: Inks) -> str:
-    """Each run with its model, its state, and how far it came."""
+def draw_runs(runs: Sequence[Run], inks: Inks, *, left: Collection[Id] = ()) -> str:
+    """Each run with its model, its state, and how far it came. LEFT: those at work that nobody drives."""
     if not runs:
         return "There are no runs."
-    return "\n".join(run_line(run, inks) for run in runs)
+    return "\n".join(run_line(run, inks, left=run.id in left) for run in runs)
 
 
-def run_line(run: Run, inks: Inks) -> str:
-    """One run in one line."""
-    state = {"running": inks.mark, "waiting": inks.mark, "failed": inks.alarm}.get(run.status, inks.dim)(run.status)
+def run_line(run: Run, inks: Inks, *, left: bool = False) -> str:
+    """One run in one line; one that was LEFT with what goes on with it."""
+    state = (
+        inks.alarm("left at work")
+        if left
+        else {"running": inks.mark, "waiting": inks.mark, "failed": inks.alarm}.get(run.status, inks.dim)(run.status)
+    )
     tokens = f"{run.usage.input:,} + {run.usage.output:,} tokens"
+    goes_on = f"  forkwood resume {ending(run.id)} goes on" if left else ""
     error = f"  {visible_line(str(run.error.get('message', '')))}" if run.error else ""
-    return f"{ending(run.id)}  {state}  {visible_line(run.model)}  at {short(run.tip)}  {inks.dim(tokens)}{error}"
+    return (
+        f"{ending(run.id)}  {state}  {visible_line(run.model)}  at {short(run.tip)}  {inks.dim(tokens)}{error}{goes_on}"
+    )
 
 
 def event_line(event: Event, inks: Inks) -> str:

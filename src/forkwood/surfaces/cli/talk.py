@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from forkwood.domain.ids import ending
+from forkwood.domain.errors import NotFound
+from forkwood.domain.ids import Id, ending
 from forkwood.domain.response import Started
+from forkwood.domain.run import ACTIVE, Run
 from forkwood.surfaces.cli.desk import Call
 from forkwood.surfaces.cli.named import NODE, RUN, WORDS
 from forkwood.surfaces.cli.options import MODELS, NO_RUN, ON, verb
-from forkwood.surfaces.cli.show_lists import draw_runs, run_line
-from forkwood.surfaces.cli.typed import edited, text_of
+from forkwood.surfaces.cli.screen_text import visible_line
+from forkwood.surfaces.cli.show_lists import conversation_line, draw_runs, run_line
+from forkwood.surfaces.cli.typed import STDIN, edited, text_of
 
 if TYPE_CHECKING:
     from forkwood.domain.message import Role
 
+STOPPED = frozenset({"failed", "cancelled"})
+
 
 @verb("send", key=True)
-@click.argument("text", type=WORDS)
+@click.argument("text", type=WORDS, required=False)
 @click.option("--at", type=NODE, metavar="NODE", help="Behind this message; else behind the head.")
 @click.option("--role", type=click.Choice(["user", "assistant"]), default="user", help="Whose words they are.")
 @MODELS
@@ -31,15 +37,20 @@ if TYPE_CHECKING:
 def send(
     call: Call,
     *,
-    text: str,
+    text: str | None,
     at: str | None,
     role: Role,
     models: tuple[str, ...],
     attach: tuple[Path, ...],
     no_run: bool,
 ) -> int:
-    """Say TEXT (- reads standard input) and hear the reply; with several --model, one reply each."""
-    said = text_of(text, call.terminal)
+    """Say TEXT and hear the reply; with several --model, one reply each.
+
+    TEXT - reads standard input; so does a pipe without TEXT. With --json each line is a delta, an event or a result:
+    the result of the first model is the last line.
+    """
+    said = _said(call, text, attached=bool(attach))
+    before = current(call) if call.conversation is None else None
     finish_left(call)
     started = call.runtime.send(
         said,
@@ -51,6 +62,10 @@ def send(
         run=not no_run,
         key=call.key,
     )
+    if call.conversation is None and before is None:
+        begun = call.runtime.conversation(started.conversation)
+        call.remark(f"New: {conversation_line(begun, call.terminal.now_ms())}")
+    tell_who(call, started, models)
     return answered(call, started, resting=f"Kept as {ending(started.node.id)}.")
 
 
@@ -71,38 +86,49 @@ def edit(call: Call, *, node: str, text: str | None, keep: bool, on: str | None,
         node, new, conversation=call.conversation, keep=keep, on=on, run=not no_run, key=call.key
     )
     said = edit_words(started)
+    tell_who(call, started, ())
     return answered(call, started, running=said, resting=said)
 
 
 @verb("retry", key=True)
-@click.argument("node", type=NODE)
+@click.argument("node", type=NODE, default="@")
 @MODELS
 def retry(call: Call, *, node: str, models: tuple[str, ...]) -> int:
-    """Get another reply in NODE's place; for a message of yours, a reply to it. What is there stays."""
+    """Get another reply in NODE's place; for a message of yours, a reply to it. What is there stays.
+
+    Without NODE: in the place of the head.
+    """
     finish_left(call)
     started = call.runtime.retry(node, conversation=call.conversation, models=models, key=call.key)
+    tell_who(call, started, models)
     return answered(call, started, running=retry_words(started))
 
 
 @verb("resume", conversation=False, key=True)
-@click.argument("run", type=RUN)
-def resume(call: Call, *, run: str) -> int:
-    """Drive a run that nobody drives, or let one that failed, was cancelled or broke off go on from its tip."""
-    return answered(call, call.runtime.resume(run, key=call.key))
+@click.argument("run", type=RUN, required=False)
+def resume(call: Call, *, run: str | None) -> int:
+    """Drive a run that nobody drives, or let one that failed, was cancelled or broke off go on from its tip.
+
+    Without RUN: the newest of the conversation.
+    """
+    return answered(call, call.runtime.resume(run or _newest(call, ACTIVE | STOPPED), key=call.key))
 
 
 @verb("runs")
 def runs(call: Call) -> None:
     """List the runs, newest first. Without -c: of all conversations."""
     found = call.runtime.runs(conversation=call.named)
-    call.give(found, lambda: draw_runs(found, call.terminal.pen.inks))
+    call.give(found, lambda: draw_runs(found, call.terminal.pen.inks, left=_left(call, found)))
 
 
 @verb("cancel", conversation=False, key=True)
-@click.argument("run", type=RUN)
-def cancel(call: Call, *, run: str) -> None:
-    """End a run, from whichever process. What came of its reply is kept, marked partial."""
-    ended = call.runtime.cancel(run, key=call.key)
+@click.argument("run", type=RUN, required=False)
+def cancel(call: Call, *, run: str | None) -> None:
+    """End a run, from whichever process. What came of its reply is kept, marked partial.
+
+    Without RUN: the newest of the conversation that is at work.
+    """
+    ended = call.runtime.cancel(run or _newest(call, ACTIVE), key=call.key)
     call.give(ended, lambda: run_line(ended, call.terminal.pen.inks))
 
 
@@ -114,13 +140,16 @@ def answered(call: Call, started: Started, *, running: str = "", resting: str = 
         call.terminal.note(f"Careful: {warning}")
     if started.runs:
         call.remark(running)
-        return hear(call, started.runs, started.conversation)
+        asked = started.node.id if started.node.role == "user" else None
+        return hear(call, started.runs, started.conversation, asked=asked)
     call.give(started.node, lambda: resting)
     return 0
 
 
 def finish_left(call: Call) -> None:
     """Let what was left at work in the conversation of CALL come to its end, before something new is said there."""
+    if call.conversation is None and current(call) is None:
+        return
     if call.runtime.left(conversation=call.conversation):
         from forkwood.surfaces.cli.hearing import settle
 
@@ -141,6 +170,48 @@ def retry_words(started: Started) -> str:
     """Where a reply is beside another, which, and how to get back to it."""
     old = ending(started.node.id)
     return "" if started.node.role == "user" else f"Beside {old}, which stays as it was: forkwood switch {old}"
+
+
+def tell_who(call: Call, started: Started, models: Sequence[str]) -> None:
+    """Tell a person at a screen which model answers and why it is that one, where nobody chose one."""
+    if models or not started.runs or not call.terminal.err.isatty():
+        return
+    if call.runtime.conversation(started.conversation).model is None:
+        found = call.runtime.answering(conversation=started.conversation)
+        call.remark(call.terminal.pen.inks.dim(f"{visible_line(found.model)} answers: {visible_line(found.why)}."))
+
+
+def current(call: Call) -> Id | None:
+    """The conversation that is meant where none is named; None before there is one."""
+    try:
+        return call.runtime.conversation().id
+    except NotFound:
+        return None
+
+
+def _said(call: Call, text: str | None, *, attached: bool) -> str:
+    """What is to be said: TEXT, or what a pipe holds where there is none. Raises as click does for a missing TEXT."""
+    if text is None and attached:
+        return ""
+    found = text_of(STDIN if text is None and not call.terminal.stdin.isatty() else text or "", call.terminal)
+    if text is None and not found:
+        ctx = click.get_current_context()
+        raise click.MissingParameter(ctx=ctx, param_hint="'TEXT'", param_type="argument")
+    return found
+
+
+def _newest(call: Call, states: frozenset[str]) -> Id:
+    """The newest run in one of STATES. Raises NotFound where none is."""
+    for run in call.runtime.runs(conversation=call.conversation or current(call)):
+        if run.status in states:
+            return run.id
+    raise NotFound("No run is in such a state here", hint="forkwood runs lists all; name one")
+
+
+def _left(call: Call, runs: Sequence[Run]) -> frozenset[Id]:
+    """Those of RUNS that are at work and that nobody drives."""
+    here = {run.conversation for run in runs if run.status in ACTIVE}
+    return frozenset(run for conversation in here for run in call.runtime.left(conversation=conversation))
 
 
 def _words_of(call: Call, node: str) -> str:

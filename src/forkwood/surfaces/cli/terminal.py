@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, BinaryIO, TextIO
 
 from forkwood import wire
@@ -72,6 +73,26 @@ class Terminal:
             return os.get_terminal_size(self.out.fileno()).columns or SCREEN_WIDTH
         except OSError:
             return SCREEN_WIDTH
+
+    @contextmanager
+    def unechoed(self) -> Iterator[None]:
+        """While the body runs, what a person types does not show between what is written. It is kept for the prompt."""
+        if not self.is_conversation:
+            yield
+            return
+        import termios
+
+        try:
+            before = termios.tcgetattr(self.stdin)
+        except (termios.error, OSError, ValueError):  # it only seems to be a terminal
+            yield
+            return
+        quiet = [*before[:3], before[3] & ~termios.ECHO, *before[4:]]
+        termios.tcsetattr(self.stdin, termios.TCSADRAIN, quiet)
+        try:
+            yield
+        finally:
+            termios.tcsetattr(self.stdin, termios.TCSADRAIN, before)
 
     def now_ms(self) -> int:
         """The time by which ages are told, in Unix milliseconds."""
