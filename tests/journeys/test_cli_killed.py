@@ -52,7 +52,8 @@ def test_the_message_is_there_and_the_run_is_mentioned(killed: str) -> None:
     read = succeed("path")
     assert "Talk" in read.out
     assert f"forkwood resume {killed[-8:]}" in read.err
-    assert "working" in succeed("tree").out
+    assert f"left at work, resume {killed[-8:]}" in succeed("tree").out
+    assert succeed("runs").out.startswith(f"{killed[-8:]}  left at work")
     report = given(["doctor"])
     assert (report["ok"], len(report["notices"])) == (True, 1)
 

@@ -87,6 +87,19 @@ def test_help_as_json_is_the_same_words(name: str) -> None:
     assert succeed(name, "--json", "--help").value == {"help": succeed(name, "-h").out.removesuffix("\n")}
 
 
+@pytest.mark.parametrize(
+    ("word", "meant"), (("carry", "graft"), ("swich", "switch"), ("histroy", "history"), ("qqqqq", ""))
+)
+def test_a_command_that_is_not_there_is_told_with_the_one_that_may_be_meant(word: str, meant: str) -> None:
+    told = run_cli(word)
+    assert (told.code, told.out) == (2, "")
+    assert (f"perhaps forkwood {meant};" in told.err) == bool(meant)
+
+
+def test_the_exit_codes_are_in_the_help() -> None:
+    assert "Exit codes: 0 done" in " ".join(succeed().out.split())
+
+
 def test_the_version_is_the_packages() -> None:
     from importlib.metadata import version
 

@@ -113,6 +113,11 @@ def test_nothing_hidden_is_said(names: list[str]) -> None:
     assert succeed("trash").out == "Nothing is hidden.\n"
 
 
+def test_a_log_number_beyond_all_numbers_is_a_usage_error(names: list[str]) -> None:
+    assert run_cli("log", "--after", "9" * 30).code == 2
+    assert succeed("log", "--after", str(2**63 - 1)).out == ""
+
+
 def lose_the_head(home: Path) -> None:
     with sqlite3.connect(home / "forkwood.db") as by_hand:
         by_hand.execute("DROP TRIGGER node_stays")

@@ -67,6 +67,8 @@ def test_branches_say_where_they_end_and_how() -> None:
     assert first == "00000007~2  last words  3 messages, just now  ◀ @"
     assert len(second) <= 80
     assert second.endswith(", hidden")
+    exact = show_lists.draw_branches(found, PEN, NOW, on_path={name(4), name(7)}).split("\n")
+    assert [line.split()[0] for line in exact] == ["00000007~2", "00000004~0"]
 
 
 def test_a_node_is_shown_with_its_place_and_digest() -> None:
@@ -137,6 +139,9 @@ def test_runs_say_how_they_ended() -> None:
     assert show_lists.draw_runs([run()], PLAIN) == "00000001  done  a:b  at 00000004  1,200 + 30 tokens"
     failed = run(status="failed", error={"kind": "provider", "message": "no\nserver"}, tip=None)
     assert show_lists.draw_runs([failed], PLAIN).endswith("at the beginning  1,200 + 30 tokens  no server")
+    left = show_lists.draw_runs([run(status="running"), run()], PLAIN, left={run().id}).split("\n")
+    assert left[0].startswith("00000001  left at work  a:b")
+    assert left[0].endswith("forkwood resume 00000001 goes on")
     assert show_lists.draw_runs([], PLAIN) == "There are no runs."
 
 

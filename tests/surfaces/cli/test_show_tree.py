@@ -27,7 +27,7 @@ DRAWN = """\
 ├─○ 00000003  And a graph?
 ○ 00000004  And a map?  replaces 00000003
 ⇢ 00000005  carries 1 message up to 00000003
-├─● 00000006  In between  leaves 00000005 1 before its end  ✎ by you
+├─● 00000006  In between  without the last 1 message of 00000005  ✎ by you
 ◐ 00000007  half a wo  [here]  partial  working …  ◀ @
 ○ 00000008  secret  hidden"""
 MARKED = Marked(head=name(7), labels={name(7): ["here"]}, working=frozenset({name(7)}))
@@ -35,6 +35,11 @@ MARKED = Marked(head=name(7), labels={name(7): ["here"]}, working=frozenset({nam
 
 def test_a_tree_is_drawn_with_all_that_is_particular() -> None:
     assert draw_tree(NODES, MARKED, PEN) == DRAWN
+
+
+def test_a_run_that_nobody_drives_is_not_at_work() -> None:
+    left = Marked(head=name(7), working=frozenset({name(7)}), left={name(7): name(42)})
+    assert "partial  left at work, resume 00000042  ◀ @" in draw_tree(NODES, left, PEN)
 
 
 def test_the_same_in_ascii() -> None:

@@ -69,6 +69,36 @@ def test_where_nothing_runs_the_message_is_given(talking: str) -> None:
     assert succeed("send", "again later", "--no-run").out.startswith("Kept as ")
 
 
+def test_a_pipe_is_heard_without_a_dash(talking: str) -> None:
+    assert given(["send", "--no-run"], stdin=b"piped\n")["text"] == "piped"
+    assert run_cli("send", stdin=b"").code == 2
+    assert run_cli("send", stdin=b"\xff").code == 2
+
+
+def test_a_file_can_go_without_words(talking: str, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("words")
+    assert given(["send", "--attach", str(tmp_path / "notes.txt"), "--no-run"])["text"] == ""
+
+
+def test_where_none_is_named_the_head_or_the_newest_run_is_meant(talking: str, tmp_path: Path) -> None:
+    head = given(["path"])[-1]["node"]["id"]
+    assert given(["show"])["id"] == given(["why"])["node"] == head
+    assert [node["id"] for node in given(["history"])] == [head]
+    succeed("retry")
+    assert given(["path"])[-1]["siblings"]["count"] == 2
+    assert (run_cli("cancel").code, run_cli("resume").code) == (3, 3)
+    refusing = scripted(tmp_path, {"text": "x", "fail": {"status": 401, "times": 1}}, file="refusing.json")
+    assert run_cli("send", "Hello?", "--model", refusing).code == 1
+    resumed = run_cli("resume", "--json").lines[-1]
+    assert resumed["type"] == "result"
+    assert len(given(["runs"])) == 4
+
+
+def test_a_reply_cut_by_its_limit_says_so(talking: str, tmp_path: Path) -> None:
+    cut = scripted(tmp_path, {"text": "It goes on and", "finish": "length"}, file="cut.json")
+    assert "cut at the token limit: forkwood resume" in succeed("send", "Tell", "--model", cut).err
+
+
 CREDENTIAL = {"SOME_API_TOKEN": "tok-0123456789abcdef"}
 
 

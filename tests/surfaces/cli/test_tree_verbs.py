@@ -26,10 +26,27 @@ def texts(*more: str) -> list[str]:
     return [entry["node"]["text"] for entry in given(["path", *more])]
 
 
+def standing(names: list[str]) -> str:
+    """What says where one stands at the end of it all."""
+    return f"  you   {names[2]}  three\n  reply {names[3]}  four\n"
+
+
+def test_a_drop_names_what_was_dropped_and_not_what_was_typed(names: list[str]) -> None:
+    assert succeed("drop", "@~1").out.startswith(f"Dropped {names[2]} from this branch")
+
+
+def test_a_leaf_that_is_carried_to_the_heads_path_is_named_by_its_place(names: list[str]) -> None:
+    succeed("drop", names[1])
+    listed = succeed("branches").out.splitlines()
+    assert f"{names[3]}~0" in [line.split()[0] for line in listed]
+    succeed("switch", f"{names[3]}~0")
+    assert texts() == list(SAID)
+
+
 def test_switch_goes_to_the_leaf_and_with_here_to_the_message(names: list[str]) -> None:
     succeed("edit", names[1], "zwei", "--no-run")
     assert texts() == ["one", "zwei"]
-    assert succeed("switch", names[2]).out == f"The head is at {names[3]}.\n"
+    assert succeed("switch", names[2]).out == f"The head is at {names[3]}.\n{standing(names)}"
     assert texts() == list(SAID)
     succeed("switch", names[1], "--here")
     assert texts() == ["one", "two"]
@@ -96,9 +113,9 @@ def test_a_conversation_goes_to_the_trash_and_back(names: list[str]) -> None:
 
 def test_undo_and_redo_say_of_what(names: list[str]) -> None:
     succeed("drop", names[1])
-    assert succeed("undo").out == "Taken back: a drop. forkwood redo does it again.\n"
+    assert succeed("undo").out == "Taken back: a drop. forkwood redo does it again.\n" + standing(names)
     assert texts() == list(SAID)
-    assert succeed("redo").out == "Done again: a drop.\n"
+    assert succeed("redo").out.startswith("Done again: a drop.\n  you   ")
     assert given(["undo"])["kind"] == "act.undone"
     assert run_cli("redo").code == 0
     assert run_cli("redo").code == 4

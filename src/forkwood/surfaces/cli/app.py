@@ -8,9 +8,11 @@ from importlib import import_module
 import click
 from msgspec import Struct
 
+from forkwood.domain.errors import Misused
 from forkwood.surfaces.cli import failures
 from forkwood.surfaces.cli.desk import Desk
 from forkwood.surfaces.cli.options import HELP, HelpAsked, wants_json
+from forkwood.surfaces.cli.screen_text import visible_line
 
 
 class Listed(Struct, frozen=True):
@@ -74,12 +76,37 @@ SECTIONS: dict[str, tuple[Listed, ...]] = {
 COMMANDS = {listed.name: listed for section in SECTIONS.values() for listed in section}
 
 
+OTHER_WORDS = {
+    "carry": "graft",
+    "continue": "resume",
+    "stop": "cancel",
+    "list": "ls",
+    "delete": "hide",
+    "remove": "drop",
+    "rm": "drop",
+    "checkout": "switch",
+    "revert": "undo",
+    "regenerate": "retry",
+    "find": "search",
+    "branch": "fork",
+}
+"""What other programs call a thing, and which command does it here."""
+
+
 class Forkwood(click.Group):
     """The group of all commands. Only the one that is given is imported."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click asks so
         """Every name, in the order of the table."""
         return list(COMMANDS)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that ARGS begin with. Raises Misused for none, with the one that may be meant."""
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            raise Misused(f"No such command '{visible_line(args[0])}'", hint=f"{_meant(args[0])}forkwood --help")
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click asks so
         """The command of that name, loaded now."""
@@ -103,7 +130,8 @@ class Forkwood(click.Group):
     add_help_option=False,
     context_settings={"max_content_width": 100},
     epilog="A NODE is a label, @ (the head), @~2 (two before it), '#12', an id or the end of one. "
-    "forkwood COMMAND --help says more.",
+    "forkwood COMMAND --help says more. Exit codes: 0 done, 1 the run failed, 2 usage, 3 not found, 4 refused, "
+    "5 waiting for an answer, 6 over a limit, 7 the store cannot be used, 130 interrupted.",
 )
 @click.option("--version", is_flag=True, help="Say which version this is.")
 @click.option("--json", "as_json", is_flag=True, hidden=True)
@@ -124,6 +152,13 @@ def forkwood(ctx: click.Context, *, version: bool, as_json: bool) -> None:
 
 
 forkwood.params.append(HELP)
+
+
+def _meant(word: str) -> str:
+    from difflib import get_close_matches
+
+    near = OTHER_WORDS.get(word) or next(iter(get_close_matches(word, COMMANDS, n=1)), "")
+    return f"perhaps forkwood {near}; all of them: " if near else ""
 
 
 def carry_out(arguments: Sequence[str], desk: Desk) -> int:

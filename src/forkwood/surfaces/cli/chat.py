@@ -12,11 +12,12 @@ from forkwood.domain import limits
 from forkwood.domain.errors import ForkwoodError, LimitExceeded, Misused, NotFound
 from forkwood.domain.ids import Id, ending
 from forkwood.surfaces.cli import failures
-from forkwood.surfaces.cli.chat_lines import Help, Leave, Message, Nothing, Verb, read_line
+from forkwood.surfaces.cli.chat_lines import LEAVING, Help, Leave, Message, Nothing, Verb, read_line
 from forkwood.surfaces.cli.desk import Call, Desk
 from forkwood.surfaces.cli.named import MODEL, PROFILE
 from forkwood.surfaces.cli.options import verb
 from forkwood.surfaces.cli.screen_text import visible_line
+from forkwood.surfaces.cli.show_path import draw_last
 from forkwood.surfaces.cli.terminal import Terminal
 from forkwood.surfaces.cli.typed import text_from
 from forkwood.surfaces.cli.waiting import waiting
@@ -65,6 +66,9 @@ def _do(call: Call, line: str) -> int | None:
         case Help():
             call.terminal.note(help_text())
             return 0
+        case Message(text=text) if text.strip() in LEAVING and call.terminal.is_conversation:
+            call.terminal.note(f"/{text.strip()} or Ctrl-D leaves; /send {text.strip()} says the word to the model.")
+            return 0
         case Message(text=text):
             return _say(call, text)
         case Verb(name=name, words=words):
@@ -102,6 +106,7 @@ def help_text() -> str:
         lines += [f"  /{listed.name:<11} {listed.summary}" for listed in section if listed.name not in ELSEWHERE]
     lines.append("Short forms")
     lines += [f"  /{name:<11} /{' '.join(whole)}" for name, whole in ALIASES.items()]
+    lines.append(f"  /{'quit':<11} Leave; Ctrl-D does too.")
     lines += ["", "/VERB --help says more. A message that begins with a slash takes two: //"]
     return "\n".join(lines)
 
@@ -166,6 +171,9 @@ def _greet(desk: Desk) -> None:
     here = desk.runtime.conversation(desk.conversation)
     title = f"  {visible_line(here.title)}" if here.title else ""
     desk.terminal.note(f"Conversation {ending(here.id)}{title}")
+    entries = desk.runtime.path(conversation=here.id) if here.head else []
+    if entries:
+        desk.terminal.note(draw_last(entries, desk.terminal.pen))
     try:
         with waiting("Looking for a model", desk.terminal):
             answering = desk.runtime.answering(conversation=here.id)

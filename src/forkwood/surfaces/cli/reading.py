@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,9 +17,12 @@ from forkwood.surfaces.cli.named import NODE, WORDS
 from forkwood.surfaces.cli.options import verb
 
 if TYPE_CHECKING:
+    from forkwood.domain.ids import Id
+    from forkwood.domain.response import Branch
     from forkwood.surfaces.cli.show_tree import Marked
 
 LIMIT = 20
+SEQ_MAX = 2**63 - 1
 
 
 @verb("path")
@@ -71,7 +75,9 @@ def branches(call: Call) -> None:
     from forkwood.surfaces.cli.show_lists import draw_branches
 
     found = call.runtime.branches(conversation=call.conversation)
-    call.give(found, lambda: draw_branches(found, call.terminal.pen, call.terminal.now_ms()))
+    call.give(
+        found, lambda: draw_branches(found, call.terminal.pen, call.terminal.now_ms(), on_path=_on_path(call, found))
+    )
     _mention_undriven(call)
 
 
@@ -96,7 +102,9 @@ def why(call: Call, *, node: str) -> None:
 
 
 @verb("log")
-@click.option("--after", type=int, default=0, metavar="SEQ", help="Only events above this log number.")
+@click.option(
+    "--after", type=click.IntRange(max=SEQ_MAX), default=0, metavar="SEQ", help="Only events above this log number."
+)
 def log(call: Call, *, after: int) -> None:
     """List what was done, oldest first. Without -c: in all conversations."""
     from forkwood.surfaces.cli.show_lists import event_line
@@ -141,6 +149,13 @@ def _head(call: Call) -> str | None:
     return call.runtime.conversation(call.conversation).head
 
 
+def _on_path(call: Call, branches: Sequence[Branch]) -> frozenset[Id]:
+    """The messages of the head's path: there a leaf's own name would mean another place."""
+    if len(branches) < 2:
+        return frozenset()
+    return frozenset(entry.node.id for entry in call.runtime.path(conversation=call.conversation, hidden=True))
+
+
 def _mention_undriven(call: Call) -> None:
     """Say that a run is at work here and nobody drives it: this command does not."""
     for run in call.runtime.left(call.conversation):
@@ -159,12 +174,15 @@ def _marked(call: Call) -> Marked:
     from forkwood.surfaces.cli.show_tree import Marked
     from forkwood.surfaces.cli.tree_rows import node_of
 
-    working = (node_of(run.tip) for run in call.runtime.runs(conversation=call.conversation) if run.status in ACTIVE)
+    at_work = [run for run in call.runtime.runs(conversation=call.conversation) if run.status in ACTIVE]
+    nobodys = frozenset(call.runtime.left(conversation=call.conversation) if at_work else ())
+    tips = {run.id: node_of(run.tip) or "" for run in at_work}
     labels: dict[str, list[str]] = {}
     for name, node in call.runtime.labels(conversation=call.conversation).items():
         labels.setdefault(node, []).append(name)
     return Marked(
         head=_head(call),
         labels=labels,
-        working=frozenset(node for node in working if node is not None),
+        working=frozenset(tips.values()),
+        left={tips[run]: run for run in nobodys if run in tips},
     )

@@ -62,18 +62,22 @@ def draw_conversations(found: Sequence[Conversation], current: Id | None, pen: P
     )
 
 
-def draw_branches(found: Sequence[Branch], pen: Pen, now_ms: int) -> str:
-    """Each leaf with how long its path is, its last words and their age; the head is marked."""
+def draw_branches(found: Sequence[Branch], pen: Pen, now_ms: int, *, on_path: Collection[Id] = ()) -> str:
+    """Each leaf with how long its path is, its last words and their age; the head is marked.
+
+    ON_PATH: messages of the head's path. A leaf among them is named by its place, `ID~0`: its id alone is read there.
+    """
     if not found:
         return "Nothing is said here yet."
-    return "\n".join(_branch(branch, pen, now_ms) for branch in found)
+    return "\n".join(_branch(branch, pen, now_ms, exact=branch.node in on_path) for branch in found)
 
 
-def _branch(branch: Branch, pen: Pen, now_ms: int) -> str:
+def _branch(branch: Branch, pen: Pen, now_ms: int, *, exact: bool) -> str:
+    name = short(branch.leaf) + ("~0" if exact and not branch.head and "~" not in branch.leaf else "")
     mark = f"  {pen.inks.mark(pen.glyphs.head)}" if branch.head else ""
     beside = f"{count_of(branch.length, 'message')}, {ago(branch.created_ms, now_ms)}{', hidden' * branch.hidden}"
     words = cropped(visible_line(branch.text), max(20, pen.width - len(beside) - 24))
-    return f"{short(branch.leaf)}  {words}  {pen.inks.dim(beside)}{mark}"
+    return f"{name}  {words}  {pen.inks.dim(beside)}{mark}"
 
 
 def draw_shown(shown: NodeShown, pen: Pen) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from forkwood.domain.ids import ending
 from forkwood.domain.tree import Entry, Node
 from forkwood.surfaces.cli.glyphs import Pen
-from forkwood.surfaces.cli.screen_text import indented, visible_line
-from forkwood.surfaces.cli.words import body, other_author, role_of
+from forkwood.surfaces.cli.screen_text import cropped, indented, visible_line
+from forkwood.surfaces.cli.words import body, one_line, other_author, role_of
 
 
 def draw_path(entries: Sequence[Entry], pen: Pen, *, head: str | None = None) -> str:
@@ -20,6 +20,18 @@ def draw_path(entries: Sequence[Entry], pen: Pen, *, head: str | None = None) ->
         heading, line_end, rest = drawn[-1].partition("\n")
         drawn[-1] = f"{heading}  {pen.inks.mark(pen.glyphs.head)}{line_end}{rest}"
     return "\n\n".join(drawn)
+
+
+def draw_last(entries: Sequence[Entry], pen: Pen, *, lines: int = 2) -> str:
+    """The last ENTRIES, each in one line: enough to know where one stands."""
+    if not entries:
+        return "Nothing is said here yet."
+    return "\n".join(_in_one_line(entry.node, pen) for entry in entries[-lines:])
+
+
+def _in_one_line(node: Node, pen: Pen) -> str:
+    heading = f"{role_of(node):<6}{ending(node.id)}  "
+    return f"  {pen.inks.dim(heading)}{cropped(one_line(node), max(20, pen.width - len(heading) - 2))}"
 
 
 def draw_entry(entry: Entry, pen: Pen) -> str:

@@ -24,6 +24,8 @@ class Marked(Struct, frozen=True, kw_only=True):
     head: str | None = None
     labels: Mapping[Id, Sequence[str]] = {}
     working: frozenset[Id] = frozenset()
+    left: Mapping[Id, Id] = {}
+    """At which node a run stands that nobody drives, and which."""
 
 
 def draw_tree(nodes: Sequence[Node], marked: Marked, pen: Pen, *, fold: bool = False) -> str:
@@ -88,7 +90,7 @@ def _beside(node: Node, marked: Marked, glyphs: Glyphs) -> list[str]:
     """What is particular about a node, in words."""
     found = [f"[{visible_line(label)}]" for label in marked.labels.get(node.id, ())]
     if cut := cut_of(node.at):
-        found.append(f"leaves {ending(node_of(node.at) or '')} {cut} before its end")
+        found.append(f"without the last {count_of(cut, 'message')} of {ending(node_of(node.at) or '')}")
     if node.kind == "message" and node.role in {"tool", "system"}:
         found.append(role_of(node))
     if author := other_author(node) if node.kind == "message" else "":
@@ -96,7 +98,9 @@ def _beside(node: Node, marked: Marked, glyphs: Glyphs) -> list[str]:
     if node.revises:
         found.append(f"replaces {ending(node.revises)}")
     found += [word for word, holds in (("partial", node.partial), ("hidden", node.hidden)) if holds]
-    if node.id in marked.working:
+    if run := marked.left.get(node.id):
+        found.append(f"left at work, resume {ending(run)}")
+    elif node.id in marked.working:
         found.append("working …")
     if node_of(marked.head) == node.id:
         cut = cut_of(marked.head)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import click
 
-from forkwood.domain.ids import ending
+from forkwood.domain.event import Event
+from forkwood.domain.ids import Id, ending
 from forkwood.domain.response import Moved, PurgeReport, Touched
 from forkwood.surfaces.cli.desk import Call
 from forkwood.surfaces.cli.named import NODE, WORDS
 from forkwood.surfaces.cli.options import ON, verb
+from forkwood.surfaces.cli.screen_text import visible_line
 from forkwood.surfaces.cli.show_lists import act_words
 from forkwood.surfaces.cli.waiting import waiting
 from forkwood.surfaces.cli.words import count_of, reach_words, short
@@ -20,9 +22,12 @@ TAKE_BACK = "forkwood undo takes it back."
 @click.argument("node", type=NODE)
 @click.option("--here", is_flag=True, help="Stand at NODE itself, not at the newest leaf below it.")
 def switch(call: Call, *, node: str, here: bool) -> None:
-    """Move the head to the branch of NODE."""
+    """Move the head to the branch of NODE.
+
+    A NODE on the path of the head is read there; ID~0 is the place behind it on its own branch, as branches lists it.
+    """
     now = call.runtime.switch(node, conversation=call.conversation, here=here, key=call.key)
-    call.give(now, lambda: f"The head is at {short(now.head)}.")
+    call.give(now, lambda: f"The head is at {short(now.head)}.\n{_standing(call, now.id)}")
 
 
 @verb("label", key=True)
@@ -31,7 +36,7 @@ def switch(call: Call, *, node: str, here: bool) -> None:
 def label(call: Call, *, node: str, name: str) -> None:
     """Give NODE a name by which it can be called in this conversation."""
     now = call.runtime.label(node, name, conversation=call.conversation, key=call.key)
-    call.give(now, lambda: f"{name} names {ending(call.runtime.labels(conversation=now.id)[name])} now.")
+    call.give(now, lambda: f"{visible_line(name)} names {ending(call.runtime.labels(conversation=now.id)[name])} now.")
 
 
 @verb("unlabel", key=True)
@@ -39,7 +44,7 @@ def label(call: Call, *, node: str, name: str) -> None:
 def unlabel(call: Call, *, name: str) -> None:
     """Take a label away. The message stays."""
     now = call.runtime.unlabel(name, conversation=call.conversation, key=call.key)
-    call.give(now, lambda: f"{name} names nothing now.")
+    call.give(now, lambda: f"{visible_line(name)} names nothing now.")
 
 
 @verb("drop", key=True)
@@ -47,8 +52,9 @@ def unlabel(call: Call, *, name: str) -> None:
 @ON
 def drop(call: Call, *, node: str, on: str | None) -> None:
     """Take NODE out of this branch: what follows is carried on without it."""
+    dropped = ending(call.runtime.show(node, conversation=call.conversation).node.id)
     moved = call.runtime.drop(node, conversation=call.conversation, on=on, key=call.key)
-    call.give(moved, lambda: f"Dropped {node} from this branch; every other branch keeps it. {_moved(moved)}")
+    call.give(moved, lambda: f"Dropped {dropped} from this branch; every other branch keeps it. {_moved(moved)}")
 
 
 @verb("graft", key=True)
@@ -84,14 +90,16 @@ def unhide(call: Call, *, name: str) -> None:
 def undo(call: Call) -> None:
     """Take back the last act of this conversation."""
     event = call.runtime.undo(conversation=call.conversation, key=call.key)
-    call.give(event, lambda: f"Taken back: {act_words(event)}. forkwood redo does it again.")
+    call.give(
+        event, lambda: f"Taken back: {_act(event)}. forkwood redo does it again.\n{_standing(call, event.conversation)}"
+    )
 
 
 @verb("redo", key=True)
 def redo(call: Call) -> None:
     """Do again what undo took back."""
     event = call.runtime.redo(conversation=call.conversation, key=call.key)
-    call.give(event, lambda: f"Done again: {act_words(event)}.")
+    call.give(event, lambda: f"Done again: {_act(event)}.\n{_standing(call, event.conversation)}")
 
 
 @verb("purge", key=True)
@@ -105,6 +113,18 @@ def purge(call: Call, *, names: tuple[str, ...], yes: bool, everywhere: bool) ->
     with waiting("Destroying every trace", call.terminal):
         report = call.runtime.purge(names, conversation=call.conversation, everywhere=everywhere, key=call.key)
     call.give(report, lambda: _purged(report))
+
+
+def _act(event: Event) -> str:
+    """An act in words, with the message it was about."""
+    return act_words(event) + (f" ({ending(event.node)})" if event.node else "")
+
+
+def _standing(call: Call, conversation: Id | None) -> str:
+    """The last words on the path of the head: where one stands now."""
+    from forkwood.surfaces.cli.show_path import draw_last
+
+    return draw_last(call.runtime.path(conversation=conversation), call.terminal.pen)
 
 
 def _moved(moved: Moved) -> str:
