@@ -82,6 +82,21 @@ def test_the_chat_goes_along_where_a_verb_makes_another_conversation_current(mod
     assert [row["title"] for row in given(["ls"])] == ["Other", "Hello?"]
 
 
+def test_hints_name_commands_as_the_chat_takes_them(model: str) -> None:
+    ran = chat("Hello?", "/drop @", "/undo", "/hide @", "/switch zzzz", options=("--model", model))
+    said = ran.out + ran.err
+    for hint in ("/undo takes it back.", "/redo does it again.", "/unhide ", "/tree lists the nodes"):
+        assert hint in said
+    assert "forkwood " not in said
+
+
+def test_going_on_shows_where_one_stands(model: str) -> None:
+    chat("Hello?", options=("--model", model))
+    ran = chat()
+    shown = [line.split(None, 2) for line in ran.err.splitlines() if line.startswith("  ")]
+    assert [(role, words) for role, _, words in shown] == [("you", "Hello?"), ("reply", "A reply.")]
+
+
 def test_help_lists_every_verb_but_those_of_the_shell() -> None:
     for name in COMMANDS:
         assert (f"/{name} " in help_text()) == (name not in {"chat", "completion"})

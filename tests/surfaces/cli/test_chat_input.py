@@ -6,6 +6,7 @@ import os
 import pty
 import select
 import sys
+import termios
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -137,8 +138,12 @@ def test_a_person_talks_at_a_screen(tmp_path: Path) -> None:
     screen.until("fine")
     screen.until(" tokens")
     screen.until(READY)
+    screen.type("quit\r")
+    screen.until("/quit or Ctrl-D leaves")
+    screen.until(READY)
     screen.type("Talk slowly\r")
     screen.until("word word")
+    assert not termios.tcgetattr(screen.fd)[3] & termios.ECHO
     screen.type("\x03")
     screen.until("marked partial")
     screen.until(READY)

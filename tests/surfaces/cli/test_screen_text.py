@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forkwood.surfaces.cli.screen_text import cells, cropped, indented, visible, visible_line
+from forkwood.surfaces.cli.screen_text import cells, cropped, indented, visible, visible_line, wrapped
 
 SHOWN = (
     ("plain words", "plain words"),
@@ -73,3 +73,20 @@ def test_columns_are_counted_not_characters(text: str, width: int, shown: str) -
 
 def test_blank_lines_are_not_indented() -> None:
     assert indented("a\n\nb") == "  a\n\n  b"
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "broken"),
+    (
+        ("one two three", 0, "one two three"),
+        ("one two three", 7, "one two\nthree"),
+        ("one two three", 8, "one two\nthree"),
+        ("one\n\ntwo three", 5, "one\n\ntwo\nthree"),
+        ("    deep words here", 14, "    deep words\n    here"),
+        ("wordwithoutend and", 6, "wordwithoutend\nand"),
+        ("木木 木木", 5, "木木\n木木"),
+        ("", 5, ""),
+    ),
+)
+def test_words_break_where_they_end_and_go_on_under_their_beginning(text: str, width: int, broken: str) -> None:
+    assert wrapped(text, width) == broken

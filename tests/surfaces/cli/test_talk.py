@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
-from tests.surfaces.cli.desks import given, run_cli, succeed
+from forkwood.surfaces.cli.desk import Call, Desk
+from forkwood.surfaces.cli.talk import tell_who
+from tests.surfaces.cli.desks import given, run_cli, succeed, terminal, written
 from tests.surfaces.cli.scripts import echoing, scripted
 
 
@@ -92,6 +94,19 @@ def test_where_none_is_named_the_head_or_the_newest_run_is_meant(talking: str, t
     resumed = run_cli("resume", "--json").lines[-1]
     assert resumed["type"] == "result"
     assert len(given(["runs"])) == 4
+
+
+def test_a_person_is_told_who_answers_where_nobody_chose(tmp_path: Path) -> None:
+    with Desk(terminal(is_screen=True, **os.environ)) as desk:  # type: ignore[arg-type]
+        call = Call(desk, conversation=desk.runtime.new().id, key=None, as_json=False)
+        started = desk.runtime.send("Hello?", conversation=call.conversation)
+        tell_who(call, started, ())
+        assert "embedded:smollm2 answers: it needs no server and no key." in written(desk.terminal.err)
+        told = written(desk.terminal.err)
+        tell_who(call, started, ("a:b",))
+        desk.runtime.set("model", echoing(tmp_path), conversation=call.conversation)
+        tell_who(call, started, ())
+        assert written(desk.terminal.err) == told
 
 
 def test_a_reply_cut_by_its_limit_says_so(talking: str, tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ MOVING = frozenset({"new", "use", "fork"})
 def chat(call: Call, *, anew: bool, model: str | None, profile: str | None) -> int:
     """Talk, line by line. A line that begins with / is a command; /help lists them, Ctrl-D leaves."""
     desk = call.desk
+    desk.terminal.in_chat = True
     desk.conversation = _place_to_talk(call, anew=anew, model=model, profile=profile)
     _greet(desk)
     left = call.runtime.left(desk.conversation)

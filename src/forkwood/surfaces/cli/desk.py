@@ -82,4 +82,4 @@ class Call:
     def remark(self, text: str) -> None:
         """Say something beside the result, to a person alone."""
         if text and not self.as_json:
-            self.terminal.note(text)
+            self.terminal.note(self.terminal.hint(text))

@@ -60,7 +60,7 @@ def tell_words(message: str, hint: str, terminal: Terminal) -> None:
     """MESSAGE and HINT on standard error."""
     terminal.note(f"forkwood: {visible(message)}")
     if hint:
-        terminal.note(f"  {visible(hint)}")
+        terminal.note(f"  {terminal.hint(visible(hint))}")
 
 
 def misused(error: click.ClickException) -> Misused:

@@ -80,6 +80,8 @@ class Pen(Struct, frozen=True, kw_only=True):
     glyphs: Glyphs
     inks: Inks
     width: int
+    wraps: int = 0
+    """After how many columns the words of a message break; 0: where they are, for a program reads them."""
 
 
 PLAIN = Inks()

@@ -61,6 +61,26 @@ def indented(text: str, by: str = "  ") -> str:
     return "\n".join(by + line if line.strip() else "" for line in text.split("\n"))
 
 
+def wrapped(text: str, width: int) -> str:
+    """TEXT with its longer lines broken between words, each going on under its own beginning; WIDTH 0: as it is."""
+    if not width:
+        return text
+    return "\n".join(line if cells(line) <= width else _broken(line, width) for line in text.split("\n"))
+
+
+def _broken(line: str, width: int) -> str:
+    margin = line[: len(line) - len(line.lstrip(" "))][: width // 2]
+    kept, row, room = [], margin, width - len(margin)
+    for word in line.strip(" ").split(" "):
+        taken = cells(row) - len(margin)
+        if taken and taken + 1 + cells(word) > room:
+            kept.append(row)
+            row = margin + word
+        else:
+            row += f" {word}" if taken else word
+    return "\n".join([*kept, row])
+
+
 @lru_cache(maxsize=4096)
 def _is_unseen(character: str) -> bool:
     if character in "\n\t":

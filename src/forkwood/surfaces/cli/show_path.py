@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from forkwood.domain.ids import ending
 from forkwood.domain.tree import Entry, Node
 from forkwood.surfaces.cli.glyphs import Pen
-from forkwood.surfaces.cli.screen_text import cropped, indented, visible_line
+from forkwood.surfaces.cli.screen_text import cropped, indented, visible_line, wrapped
 from forkwood.surfaces.cli.words import body, one_line, other_author, role_of
 
 
@@ -38,13 +38,14 @@ def draw_entry(entry: Entry, pen: Pen) -> str:
     """One message under its heading, its notices below it."""
     heading = f"{pen.inks.bold(role_of(entry.node))}  {' '.join(_marks(entry, pen))}"
     notices = (pen.inks.alarm(f"{pen.glyphs.notice} {visible_line(notice.text)}") for notice in entry.notices)
-    return "\n".join((heading, *(indented(text) for text in (body(entry.node), *notices) if text)))
+    texts = (wrapped(body(entry.node), pen.wraps), *notices)
+    return "\n".join((heading, *(indented(text) for text in texts if text)))
 
 
 def draw_node(node: Node, pen: Pen) -> str:
     """One node by itself: a version in a history, a message that was shown or found."""
     heading = f"{pen.inks.bold(role_of(node))}  {' '.join(node_marks(node, pen))}"
-    return f"{heading}\n{indented(body(node, thinking=True))}"
+    return f"{heading}\n{indented(wrapped(body(node, thinking=True), pen.wraps))}"
 
 
 def node_marks(node: Node, pen: Pen) -> list[str]:

@@ -17,6 +17,7 @@ ELLIPSIS = "…"
 CLEARED = "\r\x1b[K"
 """Goes back to the beginning of the line and empties it."""
 SCREEN_WIDTH = 80
+MARGIN = 2
 PIPE_WIDTH = 100
 """Columns a drawing may take where no screen says how many there are."""
 
@@ -31,6 +32,8 @@ class Terminal:
         self.environ = environ
         self.turning = False
         """Whether a sign of life stands on the line of standard error: it gives way to what is noted."""
+        self.in_chat = False
+        """Whether commands are given as verbs of a chat, so that hints name them so."""
         self._left: set[TextIO] = set()
         for stream in (out, err):
             reconfigure = getattr(stream, "reconfigure", None)
@@ -58,6 +61,7 @@ class Terminal:
             glyphs=UNICODE if can_write(UNICODE.all, self.out) else ASCII,
             inks=PLAIN if plain else COLOURED,
             width=self._columns() if self.is_screen else PIPE_WIDTH,
+            wraps=max(self._columns() - MARGIN, MARGIN) if self.is_screen else 0,
         )
 
     @property
@@ -93,6 +97,10 @@ class Terminal:
             yield
         finally:
             termios.tcsetattr(self.stdin, termios.TCSADRAIN, before)
+
+    def hint(self, text: str) -> str:
+        """TEXT, words of the house alone, with commands as they are given here: `forkwood undo`, in a chat `/undo`."""
+        return text.replace("forkwood ", "/") if self.in_chat else text
 
     def now_ms(self) -> int:
         """The time by which ages are told, in Unix milliseconds."""

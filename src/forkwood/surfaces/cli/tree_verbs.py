@@ -16,6 +16,7 @@ from forkwood.surfaces.cli.waiting import waiting
 from forkwood.surfaces.cli.words import count_of, reach_words, short
 
 TAKE_BACK = "forkwood undo takes it back."
+AGAIN = "forkwood redo does it again."
 
 
 @verb("switch", key=True)
@@ -54,7 +55,7 @@ def drop(call: Call, *, node: str, on: str | None) -> None:
     """Take NODE out of this branch: what follows is carried on without it."""
     dropped = ending(call.runtime.show(node, conversation=call.conversation).node.id)
     moved = call.runtime.drop(node, conversation=call.conversation, on=on, key=call.key)
-    call.give(moved, lambda: f"Dropped {dropped} from this branch; every other branch keeps it. {_moved(moved)}")
+    call.give(moved, lambda: f"Dropped {dropped} from this branch; every other branch keeps it. {_moved(call, moved)}")
 
 
 @verb("graft", key=True)
@@ -67,7 +68,7 @@ def graft(call: Call, *, entries: str, on: str | None, onto: str | None) -> None
     moved = call.runtime.graft(
         first, last if between else None, conversation=call.conversation, on=on, onto=onto, key=call.key
     )
-    call.give(moved, lambda: _moved(moved))
+    call.give(moved, lambda: _moved(call, moved))
 
 
 @verb("hide", key=True)
@@ -75,7 +76,7 @@ def graft(call: Call, *, entries: str, on: str | None, onto: str | None) -> None
 def hide(call: Call, *, name: str) -> None:
     """Leave a message out of every path and prompt, or put a conversation into the trash."""
     touched = call.runtime.hide(name, conversation=call.conversation, key=call.key)
-    call.give(touched, lambda: _touched(touched, name))
+    call.give(touched, lambda: call.terminal.hint(_touched(touched, name)))
 
 
 @verb("unhide", key=True)
@@ -83,7 +84,7 @@ def hide(call: Call, *, name: str) -> None:
 def unhide(call: Call, *, name: str) -> None:
     """Take hide back."""
     touched = call.runtime.unhide(name, conversation=call.conversation, key=call.key)
-    call.give(touched, lambda: _touched(touched, name))
+    call.give(touched, lambda: call.terminal.hint(_touched(touched, name)))
 
 
 @verb("undo", key=True)
@@ -91,7 +92,7 @@ def undo(call: Call) -> None:
     """Take back the last act of this conversation."""
     event = call.runtime.undo(conversation=call.conversation, key=call.key)
     call.give(
-        event, lambda: f"Taken back: {_act(event)}. forkwood redo does it again.\n{_standing(call, event.conversation)}"
+        event, lambda: f"Taken back: {_act(event)}. {call.terminal.hint(AGAIN)}\n{_standing(call, event.conversation)}"
     )
 
 
@@ -127,9 +128,9 @@ def _standing(call: Call, conversation: Id | None) -> str:
     return draw_last(call.runtime.path(conversation=conversation), call.terminal.pen)
 
 
-def _moved(moved: Moved) -> str:
+def _moved(call: Call, moved: Moved) -> str:
     carried = f"{count_of(moved.node.count or 0, 'message')} carried. " if moved.node else ""
-    return f"{carried}The head is at {short(moved.head)}. {TAKE_BACK}"
+    return f"{carried}The head is at {short(moved.head)}. {call.terminal.hint(TAKE_BACK)}"
 
 
 def _touched(touched: Touched, name: str) -> str:
