@@ -71,6 +71,24 @@ def test_why_is_verified_and_refuses_what_no_model_said(names: list[str]) -> Non
     assert (told.code, "by hand" in told.err) == (4, True)
 
 
+def test_why_shows_the_words_that_were_sent(names: list[str]) -> None:
+    succeed("set", "system", "Be plain.")
+    succeed("send", "And a bush?")
+    assert succeed("why", "--prompt").out.split("\n\n")[1:] == [
+        "system\n  Be plain.",
+        "user\n  What is a tree?",
+        "assistant\n  A reply.",
+        "user\n  And a bush?\n",
+    ]
+    assert succeed("why", "--prompt", "--json").value == given(["why"])
+
+
+def test_a_fork_shows_what_it_carries(names: list[str]) -> None:
+    succeed("fork", "@")
+    assert "carries 2 messages" in succeed("tree").out
+    assert "What is a tree? … A rep" in succeed("tree").out
+
+
 def test_the_log_is_of_all_conversations_unless_one_is_named(names: list[str]) -> None:
     here = given(["ls"])[0]["id"]
     other = given(["new"])["id"]

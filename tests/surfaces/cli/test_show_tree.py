@@ -42,6 +42,13 @@ def test_a_run_that_nobody_drives_is_not_at_work() -> None:
     assert "partial  left at work, resume 00000042  ◀ @" in draw_tree(NODES, left, PEN)
 
 
+def test_a_graft_shows_the_first_and_last_words_of_what_it_carries() -> None:
+    many = Marked(carried={name(5): ("And a graph?", "Its end.")})
+    assert "carries 1 message up to 00000003: And a graph? … Its end." in draw_tree(NODES, many, PEN)
+    one = Marked(carried={name(5): ("And a graph?", "And a graph?")})
+    assert draw_tree(NODES[:5], one, PEN).endswith("up to 00000003: And a graph?")
+
+
 def test_the_same_in_ascii() -> None:
     drawn = draw_tree(NODES[:5], Marked(head=name(5)), Pen(glyphs=ASCII, inks=PLAIN, width=70))
     assert drawn.split("\n")[2:] == [

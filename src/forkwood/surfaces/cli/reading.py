@@ -19,6 +19,7 @@ from forkwood.surfaces.cli.options import verb
 if TYPE_CHECKING:
     from forkwood.domain.ids import Id
     from forkwood.domain.response import Branch
+    from forkwood.domain.tree import Node
     from forkwood.surfaces.cli.show_tree import Marked
 
 LIMIT = 20
@@ -53,7 +54,7 @@ def tree(call: Call, *, fold: bool, svg: Path | None) -> None:
     terminal = call.terminal
     call.give(
         nodes,
-        lambda: draw_tree(nodes, _marked(call), terminal.pen, fold=fold),
+        lambda: draw_tree(nodes, _marked(call, nodes), terminal.pen, fold=fold),
     )
     _mention_undriven(call)
 
@@ -93,12 +94,13 @@ def history(call: Call, *, node: str) -> None:
 
 @verb("why")
 @click.argument("node", type=NODE, default="@")
-def why(call: Call, *, node: str) -> None:
+@click.option("--prompt", is_flag=True, help="Show the words that were sent, too.")
+def why(call: Call, *, node: str, prompt: bool) -> None:
     """Say what a reply was made from, and prove it: its prompt is built again from the books and compared."""
-    from forkwood.surfaces.cli.show_why import draw_why
+    from forkwood.surfaces.cli.show_why import draw_prompt, draw_why
 
-    found = call.runtime.why(node, conversation=call.conversation)
-    call.give(found, lambda: draw_why(found, call.terminal.pen.inks))
+    found, inks = call.runtime.why(node, conversation=call.conversation), call.terminal.pen.inks
+    call.give(found, lambda: draw_why(found, inks) + (f"\n\n{draw_prompt(found, inks)}" if prompt else ""))
 
 
 @verb("log")
@@ -149,6 +151,18 @@ def _head(call: Call) -> str | None:
     return call.runtime.conversation(call.conversation).head
 
 
+def _carried(call: Call) -> dict[Id, tuple[str, str]]:
+    """The first and last words that each graft on the head's path carries there."""
+    from forkwood.surfaces.cli.words import one_line
+
+    found: dict[Id, tuple[str, str]] = {}
+    for entry in call.runtime.path(conversation=call.conversation):
+        if entry.graft:
+            first, _ = found.get(entry.graft, (one_line(entry.node), ""))
+            found[entry.graft] = first, one_line(entry.node)
+    return found
+
+
 def _on_path(call: Call, branches: Sequence[Branch]) -> frozenset[Id]:
     """The messages of the head's path: there a leaf's own name would mean another place."""
     if len(branches) < 2:
@@ -169,7 +183,7 @@ def _write(path: Path, text: str) -> None:
         raise Misused(f"{path} cannot be written: {error.strerror}", hint="name another file", path=str(path)) from None
 
 
-def _marked(call: Call) -> Marked:
+def _marked(call: Call, nodes: Sequence[Node]) -> Marked:
     from forkwood.domain.run import ACTIVE
     from forkwood.surfaces.cli.show_tree import Marked
     from forkwood.surfaces.cli.tree_rows import node_of
@@ -184,5 +198,6 @@ def _marked(call: Call) -> Marked:
         head=_head(call),
         labels=labels,
         working=frozenset(tips.values()),
+        carried=_carried(call) if any(node.kind == "graft" for node in nodes) else {},
         left={tips[run]: run for run in nobodys if run in tips},
     )

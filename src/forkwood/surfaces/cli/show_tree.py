@@ -16,6 +16,8 @@ from forkwood.surfaces.cli.words import count_of, one_line, other_author, role_o
 RAILS_MAX = 16
 """Deeper than this the rails are counted, not drawn: a line must keep room for its words."""
 WORDS_WIDTH_MIN = 12
+FIRST_WORDS_WIDTH = 24
+ELLIPSIS = "…"
 
 
 class Marked(Struct, frozen=True, kw_only=True):
@@ -24,6 +26,8 @@ class Marked(Struct, frozen=True, kw_only=True):
     head: str | None = None
     labels: Mapping[Id, Sequence[str]] = {}
     working: frozenset[Id] = frozenset()
+    carried: Mapping[Id, tuple[str, str]] = {}
+    """The first and last words of what a graft carries, where they are known."""
     left: Mapping[Id, Id] = {}
     """At which node a run stands that nobody drives, and which."""
 
@@ -51,7 +55,7 @@ def _line(row: Row, marked: Marked, known: set[Id], pen: Pen) -> str:
     name = ending(node.id)
     beside = "  ".join(_beside(node, marked, glyphs))
     room = pen.width - len(left) - len(mark) - len(name) - len(beside) - (5 if beside else 3)
-    said = cropped(_said(node, known), max(room, WORDS_WIDTH_MIN))
+    said = cropped(_said(node, known, marked), max(room, WORDS_WIDTH_MIN))
     if node.hidden:
         return left + inks.dim(f"{mark} {name}  {said}  {beside}")
     here = inks.mark if node_of(marked.head) == node.id else inks.bold
@@ -78,12 +82,15 @@ def _rails(depth: int, glyphs: Glyphs) -> str:
     return f"{glyphs.trunk} " * depth
 
 
-def _said(node: Node, known: set[Id]) -> str:
+def _said(node: Node, known: set[Id], marked: Marked) -> str:
     if node.kind == "message":
         return one_line(node)
     source = node_of(node.source) or ""
     home = "" if source in known else " of another conversation"
-    return f"carries {count_of(node.count or 0, 'message')} up to {ending(source)}{home}"
+    first, last = marked.carried.get(node.id, ("", ""))
+    beginning = first if first == last else f"{cropped(first, FIRST_WORDS_WIDTH)} {ELLIPSIS} {last}"
+    words = f": {beginning}" if first else ""
+    return f"carries {count_of(node.count or 0, 'message')} up to {ending(source)}{home}{words}"
 
 
 def _beside(node: Node, marked: Marked, glyphs: Glyphs) -> list[str]:

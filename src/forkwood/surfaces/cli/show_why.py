@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from forkwood.domain.ids import ending
 from forkwood.domain.response import Why
 from forkwood.surfaces.cli.glyphs import Inks
-from forkwood.surfaces.cli.screen_text import cropped, visible, visible_line
+from forkwood.surfaces.cli.screen_text import cropped, indented, visible, visible_line
 from forkwood.surfaces.cli.words import count_of, dollars
 
 SYSTEM_WIDTH = 80
@@ -25,6 +28,19 @@ def draw_why(why: Why, inks: Inks) -> str:
         lines.append(inks.dim(f"request  {why.request_digest}"))
     lines += _spent(why)
     return "\n".join(lines)
+
+
+def draw_prompt(why: Why, inks: Inks) -> str:
+    """The prompt of WHY in words: system prompt, then each message under its role."""
+    if why.prompt is None:
+        return "The prompt cannot be built again."
+    said = [("system", str(why.prompt["system"]))] if why.prompt.get("system") else []
+    said += [(str(message["role"]), _words(message["parts"])) for message in why.prompt["messages"]]
+    return "\n\n".join(f"{inks.bold(role)}\n{indented(visible(words))}" for role, words in said)
+
+
+def _words(parts: Sequence[Mapping[str, Any]]) -> str:
+    return "\n".join(str(part["text"]) if part.get("text") else f"[{part.get('kind')}]" for part in parts)
 
 
 def _verdict(why: Why, inks: Inks) -> str:
