@@ -57,6 +57,13 @@ def test_conversations_have_one_line_each_and_the_current_one_is_marked() -> Non
     assert "forkwood chat" in show_lists.draw_conversations([], None, PEN, NOW)
 
 
+def test_a_list_fits_a_narrow_screen_and_is_whole_for_a_program() -> None:
+    rows = [conversation(1, title="A title that is longer than the screen is wide", model="some:model-with-a-name")]
+    narrow = Pen(glyphs=UNICODE, inks=PLAIN, width=40, wraps=38)
+    assert len(show_lists.draw_conversations(rows, None, narrow, NOW)) <= 40
+    assert "model-with-a-name" in show_lists.draw_conversations(rows, None, PEN, NOW)
+
+
 def test_branches_say_where_they_end_and_how() -> None:
     leaf = {"role": "user", "length": 3, "created_ms": NOW}
     found = [

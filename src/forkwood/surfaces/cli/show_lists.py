@@ -56,10 +56,15 @@ def draw_conversations(found: Sequence[Conversation], current: Id | None, pen: P
     """All of them, newest first; the current one is marked."""
     if not found:
         return "There are no conversations yet: forkwood chat begins one."
+    mark = pen.inks.mark(pen.glyphs.reply)
     return "\n".join(
-        f"{pen.inks.mark(pen.glyphs.reply) if row.id == current else ' '} {conversation_line(row, now_ms)}"
-        for row in found
+        f"{mark if row.id == current else ' '} {_fitting(conversation_line(row, now_ms), pen)}" for row in found
     )
+
+
+def _fitting(line: str, pen: Pen) -> str:
+    """LINE in one row of a screen; whole for a program."""
+    return cropped(line, pen.wraps) if pen.wraps else line
 
 
 def draw_branches(found: Sequence[Branch], pen: Pen, now_ms: int, *, on_path: Collection[Id] = ()) -> str:
@@ -76,7 +81,7 @@ def _branch(branch: Branch, pen: Pen, now_ms: int, *, exact: bool) -> str:
     name = short(branch.leaf) + ("~0" if exact and not branch.head and "~" not in branch.leaf else "")
     mark = f"  {pen.inks.mark(pen.glyphs.head)}" if branch.head else ""
     beside = f"{count_of(branch.length, 'message')}, {ago(branch.created_ms, now_ms)}{', hidden' * branch.hidden}"
-    words = cropped(visible_line(branch.text), max(20, pen.width - len(beside) - 24))
+    words = cropped(visible_line(branch.text), max(8, pen.width - len(beside) - 24))
     return f"{name}  {words}  {pen.inks.dim(beside)}{mark}"
 
 
