@@ -18,16 +18,16 @@ test: setup ## set up, then run every test
 
 check: format-check lint types floors test ## format, lint, types, import contracts, tests
 
-format-check: setup
+format-check: setup ## the house's format, looked at
 	.venv/bin/ruff format --check
 
-lint: setup
+lint: setup ## ruff's rules
 	.venv/bin/ruff check
 
-types: setup
+types: setup ## mypy, strict
 	.venv/bin/mypy
 
-floors: setup
+floors: setup ## the import contracts
 	.venv/bin/lint-imports
 
 bench: setup ## measure against floors and two other programs; one table (ARGS=--write-baseline keeps it)

@@ -82,3 +82,14 @@ def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
         read([tmp_path / "pipe"])
     with pytest.raises(LimitExceeded):
         read([tmp_path] * (limits.attachments_max + 1))
+
+
+def test_a_file_that_fails_while_it_is_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    path = tmp_path / "a"
+    path.write_text("x")
+    monkeypatch.setattr(Path, "open", fails)
+    with pytest.raises(Misused, match="cannot be read: Permission denied"):
+        read([path])

@@ -123,8 +123,9 @@ def test_dropping_the_last_message_appends_nothing(runtime: Runtime) -> None:
 def test_two_messages_of_another_branch_are_carried_by_one_row(runtime: Runtime) -> None:
     _, two = forked_in_two(runtime)
     rows = len(runtime.tree())
-    with pytest.raises(Refused, match="not on the head's path"):
+    with pytest.raises(Refused, match="not both on the head's path") as refused:
         runtime.graft(two[2], two[3])
+    assert f"--on {two[3]}" in refused.value.hint
     moved = runtime.graft(two[2], two[3], on=two[3])
     assert moved.node is not None
     assert (moved.node.source, moved.node.count) == (two[3], 2)
@@ -175,7 +176,7 @@ def test_a_stretch_is_carried_from_another_conversation(runtime: Runtime) -> Non
         first, last = (ids[2], ids[3]) if words[0] == "q2" else (ids[1], ids[2])
         runtime.graft(first, last, on=on)
         assert texts(runtime) == ["elsewhere", *words]
-    with pytest.raises(Refused, match="not on the head's path"):
+    with pytest.raises(Refused, match="not both on the head's path"):
         runtime.graft(ids[0], ids[1])
     with pytest.raises(Refused, match="another conversation"):
         runtime.drop(ids[2], on=ids[3])
@@ -278,7 +279,9 @@ def test_labels_name_messages(runtime: Runtime) -> None:
         runtime.unlabel("the answer")
 
 
-@pytest.mark.parametrize("name", ["", " ", " x", "a@b", "#1", "x~2", "a..b", "cafe", "0123456789abcdef"])
+@pytest.mark.parametrize(
+    "name", ["", " ", " x", "a@b", "#1", "x~2", "a..b", "cafe", "0123456789abcdef", "\x1b[2J", "a\u202eb"]
+)
 def test_what_reads_as_another_name_is_no_label(runtime: Runtime, name: str) -> None:
     [node] = said(runtime, "q1")
     with pytest.raises(Misused) as refused:

@@ -63,6 +63,15 @@ def image_type(content: bytes) -> str | None:
 
 
 def _read(path: Path) -> ReadFile:
+    try:
+        return _whole(path)
+    except OSError as error:
+        raise Misused(
+            f"{path} cannot be read: {error.strerror or error}", hint="attach a file you may read", path=str(path)
+        ) from error
+
+
+def _whole(path: Path) -> ReadFile:
     if not path.exists():
         raise NotFound(f"there is no file {path}", hint="--attach takes the path of a file", path=str(path))
     if not path.is_file():

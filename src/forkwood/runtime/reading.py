@@ -22,6 +22,7 @@ from forkwood.store import conversations, digests, entries, log, nodes, runs, wa
 from forkwood.store.db import Tx
 
 LOG_ROWS = 500
+_NUMBERS_END = 1 << 63
 
 
 T = TypeVar("T")
@@ -85,7 +86,7 @@ class Reading(Verbs):
 
     def log(self, *, conversation: str | None = None, after: int = 0) -> Iterator[Event]:
         """The events above AFTER, oldest first, of one conversation or (None) of all. Read a stretch at a time."""
-        if after < 0:
+        if not 0 <= after < _NUMBERS_END:
             raise Misused(f"--after takes a log number, not {after}", hint="forkwood log --after 0 shows everything")
         while True:
             with self.house.store.read() as tx:

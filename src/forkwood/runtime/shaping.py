@@ -188,12 +188,15 @@ def _stretch(act: OpenAct, first: str, last: str | None, on: str | None) -> tupl
     if last is None:
         entry = naming.met(act.tx, act.conversation, first, on, foreign=True)
         return entry.after, walk.size(act.tx, entry.after) - walk.size(act.tx, entry.before)
-    begin, path = naming.followed(act.tx, act.conversation, first, on, foreign=True)
-    end, _ = naming.followed(act.tx, act.conversation, last, on, foreign=True)
+    begin, end = (naming.met(act.tx, act.conversation, name, on, foreign=True) for name in (first, last))
+    if begin.path is None or end.path is None:
+        raise Refused(
+            f"{first} and {last} are not both on the head's path: on which branch they follow each other is not clear",
+            hint=f"forkwood graft {first}..{last} --on {last}, or another leaf below them",
+        )
     count = walk.size(act.tx, end.after) - walk.size(act.tx, begin.before)
     if count < 1:
         raise Refused(f"{last} stands before {first} on that path", hint=f"carry {last}..{first} instead")
-    assert count <= walk.size(act.tx, path)
     return end.after, count
 
 
@@ -243,6 +246,8 @@ def checked_label(name: str) -> str:
     """NAME, if it can be a label: it must not read as another kind of name. Raises Misused, LimitExceeded."""
     if not name.strip() or name != name.strip() or any(sign in name for sign in "@#~") or ".." in name:
         raise Misused(f"'{name}' cannot be a label", hint="no blanks at its ends, no @, #, ~ and no two dots in a row")
+    if not name.isprintable():
+        raise Misused(f"{name!r} cannot be a label: it has signs that cannot be seen", hint="letters, digits, blanks")
     if is_node_ending(name):
         raise Misused(f"'{name}' reads like the ending of an id", hint="add a letter beyond f, or a word")
     if len(name) > limits.label_characters_max:
