@@ -168,7 +168,7 @@ def rows(runtime: Runtime) -> int:
         return int(tx.value("SELECT count(*) FROM node"))
 
 
-@settings(max_examples=400)
+@settings(max_examples=1_500)
 @given(
     some.lists(some.tuples(some.sampled_from(VERBS), some.integers(0, 1 << 16), some.integers(0, 1 << 16)), max_size=30)
 )
@@ -189,7 +189,7 @@ def test_verbs_do_what_lists_do(steps: list[tuple[str, int, int]]) -> None:
         )
 
 
-@settings(max_examples=100)
+@settings(max_examples=500)
 @given(
     some.lists(some.tuples(some.sampled_from(VERBS), some.integers(0, 1 << 16), some.integers(0, 1 << 16)), max_size=20)
 )
