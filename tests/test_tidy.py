@@ -134,7 +134,7 @@ RULES = (
         find=tidy.matching(tidy.ELSEWHERE, "a checkout names no machine and no registry"),
         where=WRITTEN,
         bad=("see /" + "work/main", "p" + "ypi.org", "cd /" + "root/x", "open('/" + "tmp/x')"),
-        good=("src/work/main", "https://localhost/work"),
+        good=("src/work/over", "https://localhost/work"),
     ),
     Rule(
         name="limits have units",
