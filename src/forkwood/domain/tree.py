@@ -61,9 +61,9 @@ class Node(Struct, frozen=True, gc=False):
 class Siblings(Struct, frozen=True, gc=False):
     """Where an entry stands among those that could stand there: INDEX counts from 1 (0: it is hidden itself)."""
 
-    index: int
-    count: int
     ids: tuple[Id, ...]
+    index: int = 1
+    count: int = 1
 
 
 class Notice(Struct, frozen=True, kw_only=True):
@@ -78,9 +78,9 @@ class Entry(Struct, frozen=True, gc=False):
     """A node as met on a path: through which graft, if any, and the place before it, where its siblings hang."""
 
     node: Node
-    graft: Id | None
     at: str | None
     siblings: Siblings
+    graft: Id | None = None
     notices: tuple[Notice, ...] = ()
 
 

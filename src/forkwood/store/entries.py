@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import count, repeat
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -54,16 +54,11 @@ def entries(tx: Tx, spot: Spot, *, hidden: bool = False) -> list[Entry]:
     unseen = marks.unseen(tx, path.seqs, (node.role for node in path.found), beside)
     for index in [index for index, seq in enumerate(path.seqs) if seq in unseen] if unseen else ():
         path.found[index] = msgspec.structs.replace(path.found[index], hidden=True)
-    made = list(
-        map(
-            Entry,
-            path.found,
-            path.grafts,
-            path.ats,
-            path.siblings(crowd, unseen),
-            _notices(tx, path.seqs, spot.node),
-        )
-    )
+    usual: list[Iterable[Any]] = [path.found, path.ats, path.siblings(crowd, unseen)]
+    notices = _notices(tx, path.seqs, spot.node)
+    if path.has_grafts or notices:
+        usual += [path.grafts, notices or repeat(())]
+    made = list(map(Entry, *usual))
     return made if hidden or not unseen else [entry for entry in made if not entry.node.hidden]
 
 
@@ -133,6 +128,11 @@ class _Path:
         self._ends = f"{name}~{left}" if left else name
         self._left[graft.node] = len(self.found), left
 
+    @property
+    def has_grafts(self) -> bool:
+        """Whether anything on the path came through a graft."""
+        return bool(self._left)
+
     def crowd(self) -> dict[int, list[Brought]]:
         """Everything that hangs where more than one thing can stand, by the index of the entry that stands there."""
         crowd: dict[int, list[Brought]] = {}
@@ -172,7 +172,7 @@ class _Path:
 
     def siblings(self, crowd: dict[int, list[Brought]], unseen: set[int]) -> list[Siblings]:
         """For each entry, where it stands among all that could stand there: nearly all stand alone."""
-        made = list(map(Siblings, repeat(1), repeat(1), zip(self.ids, strict=True)))
+        made = list(map(Siblings, zip(self.ids, strict=True)))
         for index, brought in crowd.items():
             made[index] = self._counted(self.seqs[index], brought, unseen)
         for index in [index for index, seq in enumerate(self.seqs) if seq in unseen] if unseen else ():
@@ -184,18 +184,20 @@ class _Path:
         if unseen:
             seen = [seq for seq in seen if seq not in unseen]
         ids = tuple([self._names.id(seq) for seq in seen])
-        return Siblings(0 if node in unseen else seen.index(node) + 1, len(seen), ids)
+        return Siblings(ids, 0 if node in unseen else seen.index(node) + 1, len(seen))
 
 
 def _by_age(brought: list[Brought]) -> list[int]:
     return list(dict.fromkeys([node for _, node in sorted(brought)]))
 
 
-def _notices(tx: Tx, seqs: Sequence[int], newest: int) -> Iterable[tuple[Notice, ...]]:
-    """The notices of each node, in the order of SEQS, none above NEWEST: read from where these lie, or one by one where
-    others have more there."""
+def _notices(tx: Tx, seqs: Sequence[int], newest: int) -> list[tuple[Notice, ...]]:
+    """The notices of each node, in the order of SEQS, none above NEWEST; an empty list where there are none at all.
+
+    They are read from where SEQS lie, or one by one where others have more there.
+    """
     if tx.value(_ANY_NOTICE, (newest,)) is None:
-        return repeat((), len(seqs))
+        return []
     rows = tx.rows(_NOTICES, (min(seqs), newest, len(seqs) + 1))
     if len(rows) > len(seqs):
         rows = tx.rows(_NOTICES_OF_EACH, (wire.text(seqs),))

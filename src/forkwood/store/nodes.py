@@ -196,8 +196,13 @@ class Names:
         """The messages of rows read with CARRIED; those of them that are HIDDEN flagged."""
         *columns, conversations, lengths, at_nodes, at_cuts = columns
         self.known.update(zip(columns[0], ids, strict=True))
-        ats = map(self.place, at_nodes, at_cuts)
-        home = map(self._conversation, conversations)
+        known = self.known
+        ats = [
+            known[node] if node in known and not cut else self.place(node, cut)
+            for node, cut in zip(at_nodes, at_cuts, strict=True)
+        ]
+        alike = len(set(conversations)) == 1
+        home = repeat(self._conversation(conversations[0])) if alike else map(self._conversation, conversations)
         flags = [seq in hidden for seq in columns[0]] if hidden else None
         return self._made(columns, ids, conversations=home, ats=ats, lengths=lengths, hidden=flags)
 
