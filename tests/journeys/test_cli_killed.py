@@ -70,7 +70,7 @@ def test_resume_finishes_it(killed: str) -> None:
 
 def test_the_next_chat_finishes_it(killed: str) -> None:
     ran = succeed("chat", stdin=b"")
-    assert "it goes on" in ran.err
+    assert "its model is asked again" in ran.err
     assert ran.out.endswith(WORDS.rstrip() + "\n") or ran.out.endswith(WORDS + "\n")
     assert (WORDS, False) in replies()
 

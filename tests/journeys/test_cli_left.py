@@ -16,7 +16,8 @@ from tests.surfaces.cli.desks import given, succeed
 from tests.surfaces.cli.scripts import scripted
 
 WORDS = "word " * 60
-FINISHING = "Finishing the reply that was left at work here"
+FINISHING = "A reply was left at work here"
+AGAIN = "it is asked for again, what came is kept."
 
 
 @pytest.fixture
@@ -61,7 +62,7 @@ def texts() -> list[str]:
 def test_the_next_message_stands_behind_the_reply_that_was_left(left: str, other: str) -> None:
     ran = succeed("send", "Next", "--model", other)
     assert ran.out == "Something else.\n"
-    assert ran.err.startswith(f"{FINISHING} (run {left[-8:]}).\nIt is done. It is kept as ")
+    assert ran.err.startswith(f"{FINISHING} (run {left[-8:]}): {AGAIN}\nIt is done. It is kept as ")
     assert texts() == ["Talk", WORDS, "Next", "Something else."]
     assert given(["doctor"])["ok"] is True
 
@@ -90,7 +91,7 @@ def test_several_that_were_left_are_finished_one_by_one(tmp_path: Path, other: s
     ran = succeed("send", "Next", "--model", other)
     assert ran.out == "Something else.\n"
     said = [line for line in ran.err.splitlines() if FINISHING in line]
-    assert said == [f"{FINISHING} (run {run[-8:]})." for run in left]
+    assert said == [f"{FINISHING} (run {run[-8:]}): {AGAIN}" for run in left]
     assert texts() == ["Talk", WORDS, "Next", "Something else."]
 
 

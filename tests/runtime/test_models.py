@@ -79,3 +79,9 @@ def test_a_key_is_kept_for_a_known_provider_alone(runtime: Runtime) -> None:
         runtime.models_key("nobody", "sk-test-0123456789")
     with pytest.raises(Misused, match="empty"):
         runtime.models_key("openai", " ")
+
+
+def test_a_default_that_nobody_knows_is_not_written(runtime: Runtime) -> None:
+    with pytest.raises(NotFound):
+        runtime.config_set("model", "zzz")
+    assert runtime.config_get("model") is None

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 
 import apsw
 import pytest
@@ -11,6 +14,7 @@ from msgspec import Struct
 
 from forkwood.domain.errors import StoreUnusable
 from forkwood.store.failures import failure, os_failure, phrased
+from tests.store.seeds import opened
 
 
 class Case(Struct, frozen=True):
@@ -66,3 +70,17 @@ def test_what_is_wrong_with_a_statement_stays_as_it_is() -> None:
         apsw.Connection(":memory:").execute("SELEC")
     with pytest.raises(StoreUnusable), phrased("x"):
         raise apsw.FullError
+
+
+def test_a_store_without_the_tables_of_its_version_is_unusable_and_not_a_crash(home: Path) -> None:
+    opened(home).close()
+    with closing(sqlite3.connect(home / "forkwood.db")) as altered:
+        altered.execute("DROP TABLE summary")
+        altered.commit()
+    store = opened(home)
+    with (
+        pytest.raises(StoreUnusable, match="has not the tables its version should have") as refused,
+        store.read() as tx,
+    ):
+        tx.rows("SELECT * FROM summary")
+    assert refused.value.facts["reason"] == "shape"

@@ -74,7 +74,7 @@ REFUSED = [
     Case(
         "too old", lambda path: sqlite_file(path, *signed(0)), "too old", "version 0; this program knows versions 1 to"
     ),
-    Case("other tables", lambda path: sqlite_file(path, *signed(SCHEMA_VERSION)), "corrupt", "no such table"),
+    Case("other tables", lambda path: sqlite_file(path, *signed(SCHEMA_VERSION)), "shape", "no such table"),
 ]
 
 

@@ -44,7 +44,7 @@ class ForkedFrom(Struct, frozen=True, kw_only=True):
 
 
 class Conversation(Struct, frozen=True, kw_only=True):
-    """CONTRACT's Conversation. `head` is a place; null where it stands on the empty path."""
+    """A conversation as every door shows it. `head` is a place; null where it stands on the empty path."""
 
     id: Id
     title: str

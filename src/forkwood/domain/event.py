@@ -51,7 +51,7 @@ from forkwood.domain.tree import NoticeKind
 
 
 class Event(Struct, frozen=True, kw_only=True):
-    """A numbered fact, for ever (CONTRACT's Event). `payload` is the JSON of the kind's payload."""
+    """A numbered fact, for ever. `payload` is the JSON of the kind's payload."""
 
     seq: int
     at_ms: int

@@ -46,7 +46,7 @@ class Binding(Struct, frozen=True, kw_only=True):
 
 
 class ModelListed(Struct, frozen=True, kw_only=True):
-    """One model that can be reached now (CONTRACT's Model): `name` is what `--model` takes."""
+    """One model that can be reached now: `name` is what `--model` takes."""
 
     name: str
     provider: str

@@ -46,7 +46,7 @@ MOVING: frozenset[RunStatus] = frozenset({"queued", "running"})
 
 
 class Run(Struct, frozen=True, kw_only=True):
-    """A run as the outside sees it (CONTRACT's Run). Places are text; `manifest` is a digest."""
+    """A run as the outside sees it. Places are text; `manifest` is a digest."""
 
     id: Id
     conversation: Id

@@ -32,7 +32,7 @@ ROOT = Spot(0, 0)
 
 
 class Node(Struct, frozen=True, gc=False):
-    """One node, whole: CONTRACT's shape. Places are text; `text` is what the parts say aloud.
+    """One node, whole, in the shape it has at every door. Places are text; `text` is what the parts say aloud.
 
     One is made per entry of every path read: it may be built by position, which costs a sixth of keywords. What few
     messages have stands last.

@@ -1,4 +1,4 @@
-"""What a watcher of a run gets, line by line: deltas, events, and one result at the end (CONTRACT's Result)."""
+"""What a watcher of a run gets, line by line: deltas, events, and one result at the end."""
 
 from __future__ import annotations
 

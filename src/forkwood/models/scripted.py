@@ -48,7 +48,7 @@ class ScriptedFailure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class ScriptedReply(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One entry of the script, as CONTRACT.md spells it."""
+    """One entry of the script: `docs/scripted-model.md` says what each field does."""
 
     match: str | None = None
     text: str | None = None

@@ -240,7 +240,7 @@ def same_command(given: receipts.Receipt, fingerprint: str) -> None:
     """Raises Conflict where the key of a receipt was used for another command."""
     if given.fingerprint != fingerprint:
         raise Conflict(
-            f"the key '{given.key}' was used for another command ({given.verb})",
+            f"the key '{given.key}' was used for another command: a {given.verb}, or one with other words",
             hint="use a key of its own for each command",
             key=given.key,
             verb=given.verb,

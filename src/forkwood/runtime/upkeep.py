@@ -30,10 +30,14 @@ class Upkeep(Acting):
         return config.config_get(self.house.settings, key)
 
     def config_set(self, name: str, value: str | None, *, key: str | None = None) -> Any:
-        """Write a value (None: take the line out) for a dotted name of config.toml; what holds then. Raises Misused."""
+        """Write a value (None: take the line out) for a dotted name of config.toml; what holds then.
+
+        Raises Misused, and NotFound for a model whose provider nobody knows.
+        """
+        written = self.house.known_model(value) if name == "model" and value else value
 
         def do(_: Tx) -> dict[str, Any]:
-            now = config.config_set(Path(self.house.settings.home), name, value)
+            now = config.config_set(Path(self.house.settings.home), name, written)
             self.house.settings = config.overridden(now, self.house.environ)
             return {"now": config.config_get(now, None if value is None else name)}
 

@@ -14,6 +14,9 @@ from forkwood.domain.errors import StoreUnusable
 REPAIR = "run `forkwood doctor --repair`: it saves what the file still holds into a new one and keeps the old one aside"
 
 
+_MISSING = ("no such table", "no such column")
+
+
 @contextmanager
 def phrased(path: str) -> Iterator[None]:
     """What is done inside fails with StoreUnusable where the file at PATH is to blame."""
@@ -42,6 +45,13 @@ def failure(error: apsw.Error, path: str) -> StoreUnusable | None:
             return StoreUnusable(f"the store {path} is damaged: {error}", hint=REPAIR, reason="corrupt", path=path)
         case apsw.ReadOnlyError() | apsw.PermissionsError() | apsw.CantOpenError():
             return read_only(path, str(error))
+        case apsw.SQLError() if str(error).startswith(_MISSING):
+            return StoreUnusable(
+                f"the store {path} has not the tables its version should have: {error}",
+                hint="it was made by an unfinished program or altered by hand: move it away, or restore a backup",
+                reason="shape",
+                path=path,
+            )
         case apsw.IOError():
             return StoreUnusable(
                 f"the disk failed under the store {path}: {error}",

@@ -50,7 +50,7 @@ LOSSES = frozenset({"missing", "attachment", "run"})
 
 
 class Report(Struct, frozen=True, kw_only=True):
-    """What doctor found (CONTRACT's shape). OK: no problem is left. `mended`: what was made anew, in words."""
+    """What doctor found. OK: no problem is left. `mended`: what was made anew, in words."""
 
     ok: bool
     problems: tuple[Problem, ...]

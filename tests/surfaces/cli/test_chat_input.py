@@ -130,7 +130,7 @@ class Screen:
 
 def test_a_person_talks_at_a_screen(tmp_path: Path) -> None:
     slow = {"match": "slowly", "text": "word " * 100_000, "chunk": 5, "pause_ms": 20}
-    succeed("new", "--model", scripted(tmp_path, slow, {"text": "A *fine* reply."}))
+    succeed("new", "--model", scripted(tmp_path, slow, {"text": "A *fine* reply.", "usage": {"input": 3, "output": 4}}))
     screen = Screen()
     screen.until("/help the rest")
     screen.until(READY)

@@ -59,4 +59,4 @@ def test_a_reply_that_was_cut_is_not_taken_for_a_whole_one() -> None:
 def test_a_person_at_a_screen_hears_how_the_reply_is_named() -> None:
     desk = Desk(terminal(is_screen=True, NO_COLOR="1"))
     tell_ends(call(desk), Heard(results=(result("x", run=name(1)),), code=0))
-    assert written(desk.terminal.err) == "00000002, 0 + 0 tokens\n\n"
+    assert written(desk.terminal.err) == "00000002\n\n"

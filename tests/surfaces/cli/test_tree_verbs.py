@@ -136,6 +136,9 @@ def test_purge_names_what_stays_and_what_it_cannot_reach(names: list[str]) -> No
     told = succeed("purge", names[0], "--yes", "-c", given(["ls"])[1]["id"])
     assert f"Kept, for another conversation carries it: {names[0]}" in told.out
     assert "Out of reach:" in told.out
+    assert succeed("purge", names[0], "-c", given(["ls"])[1]["id"]).out == told.out, (
+        "nobody is asked where nothing goes"
+    )
     assert "1 message" in succeed("purge", names[0], "--yes", "--everywhere").out
 
 

@@ -12,6 +12,8 @@ from tests.surfaces.cli.desks import terminal, written
 from tests.surfaces.cli.made import name
 from tests.surfaces.cli.test_markdown import RUN, delta, result, turn_started
 
+LEFT = "A reply was left at work here (run 00000001): it is asked for again, what came is kept."
+
 
 def plain(*seen: object) -> str:
     here = terminal()
@@ -81,7 +83,7 @@ def test_a_reply_that_is_finished_first_is_said_and_not_shown(end: Result, said:
         view.see(seen)
     view.close()
     assert written(here.out) == ""
-    assert written(here.err) == f"Finishing the reply that was left at work here (run 00000001).\n{said}\n"
+    assert written(here.err) == f"{LEFT}\n{said}\n"
 
 
 @pytest.mark.parametrize(

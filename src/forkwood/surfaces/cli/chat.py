@@ -38,7 +38,7 @@ def chat(call: Call, *, anew: bool, model: str | None, profile: str | None) -> i
     _greet(desk)
     left = call.runtime.left(desk.conversation)
     if left:
-        desk.terminal.note("A run was left at work here: it goes on.")
+        desk.terminal.note("A run was left at work here: its model is asked again, and what had come is kept beside.")
         failures.told(desk.terminal, lambda: _hear(call, left), as_json=call.as_json)
     return talk(call, lines_of(desk))
 

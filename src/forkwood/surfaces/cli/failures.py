@@ -51,7 +51,7 @@ def tell(error: ForkwoodError, terminal: Terminal, *, as_json: bool) -> int:
 
 
 def as_value(error: ForkwoodError) -> dict[str, Any]:
-    """ERROR as CONTRACT has it: kind, message, hint, then its facts."""
+    """ERROR as programs read it: kind, message, hint, then its facts."""
     facts = {name: value for name, value in error.facts.items() if name not in {"kind", "message", "hint"}}
     return {"kind": error.kind, "message": error.message, "hint": error.hint, **facts}
 

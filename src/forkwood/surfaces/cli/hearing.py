@@ -66,8 +66,9 @@ def _end(call: Call, result: Result, asked: Id | None) -> str:
         case "queued" | "running" | "waiting":
             return f"The run {run} is {result.status}."
         case "done" if call.terminal.is_conversation and result.node:
-            used = f"{result.usage.input:,} + {result.usage.output:,} tokens"
-            return call.terminal.pen.inks.dim(f"{ending(result.node)}, {used}") + "\n"
+            tokens = result.usage.input + result.usage.output
+            used = f", {result.usage.input:,} + {result.usage.output:,} tokens" if tokens else ""
+            return call.terminal.pen.inks.dim(f"{ending(result.node)}{used}") + "\n"
     return ""
 
 

@@ -74,8 +74,11 @@ def send(
 @click.argument("text", type=WORDS, required=False)
 @click.option("--keep", is_flag=True, help="Carry what followed behind the new version; nobody answers then.")
 @ON
+@MODELS
 @NO_RUN
-def edit(call: Call, *, node: str, text: str | None, keep: bool, on: str | None, no_run: bool) -> int:
+def edit(
+    call: Call, *, node: str, text: str | None, keep: bool, on: str | None, models: tuple[str, ...], no_run: bool
+) -> int:
     """Say NODE anew, beside the old version, which stays with all that followed it.
 
     TEXT - reads standard input; without TEXT your editor opens.
@@ -83,10 +86,10 @@ def edit(call: Call, *, node: str, text: str | None, keep: bool, on: str | None,
     new = edited(_words_of(call, node), call.terminal) if text is None else text_of(text, call.terminal)
     finish_left(call)
     started = call.runtime.edit(
-        node, new, conversation=call.conversation, keep=keep, on=on, run=not no_run, key=call.key
+        node, new, conversation=call.conversation, keep=keep, on=on, models=models, run=not no_run, key=call.key
     )
     said = edit_words(started)
-    tell_who(call, started, ())
+    tell_who(call, started, models)
     return answered(call, started, running=said, resting=said)
 
 

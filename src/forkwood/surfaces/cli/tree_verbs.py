@@ -151,6 +151,8 @@ def _asked(call: Call, names: tuple[str, ...], *, everywhere: bool) -> None:
     from forkwood.domain.errors import Refused
 
     going = call.runtime.purge_preview(names, conversation=call.conversation, everywhere=everywhere)
+    if not going.nodes and not going.conversations:
+        return  # all of it stays, and the report names it
     question = f"Destroy {_amounts(going)} with every version, for good?"
     if not call.terminal.is_conversation:
         raise Refused(f"{question} Nobody is here to be asked", hint="say --yes, or hide it, which can be taken back")

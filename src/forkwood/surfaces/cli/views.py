@@ -119,7 +119,8 @@ class Finishing:
         elif seen.run != self.run:
             self.close()
             self.run = seen.run
-            self.terminal.note(f"Finishing the reply that was left at work here (run {ending(seen.run or '')}).")
+            name = ending(seen.run or "")
+            self.terminal.note(f"A reply was left at work here (run {name}): it is asked for again, what came is kept.")
             self._turning.enter_context(waiting("Finishing it", self.terminal))
         note_try(seen, self.terminal)
         return True
