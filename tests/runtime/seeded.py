@@ -19,8 +19,8 @@ from forkwood.store import backups, conversations, drafts, log, places, summarie
 from forkwood.store.opening import open_store
 from tests.runtime.doors import NOON, answered, door, script
 
-MARKER = "Xyzzy the seeded marker 7f3a"
-BYTES = (MARKER.encode(), MARKER.encode("utf-16-le"), MARKER.lower().encode(), b"xyzzy", b"Xyzzy", b"7f3a")
+MARKER = "Xyzzy the seeded marker qzjx"
+BYTES = (MARKER.encode(), MARKER.encode("utf-16-le"), MARKER.lower().encode(), b"xyzzy", b"Xyzzy", b"qzjx")
 
 
 def opened(home: Path, **settings: object) -> Runtime:
