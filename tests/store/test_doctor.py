@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -87,3 +89,16 @@ def test_an_empty_file_is_not_salvaged(home: Path) -> None:
         repaired(home)
     assert caught.value.facts["reason"] == "empty"
     assert [file.name for file in home.iterdir()] == ["forkwood.db"]
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo], ids=["a directory", "a pipe"])
+def test_what_is_no_file_is_refused_and_stays(home: Path, make: Callable[[Path], object]) -> None:
+    home.mkdir()
+    path = home / "forkwood.db"
+    make(path)
+    with pytest.raises(StoreUnusable):
+        doctor.examine(home, now_ms=NOW, driven=nobody)
+    with pytest.raises(StoreUnusable):
+        repaired(home)
+    assert not path.is_file()
+    assert path.exists()

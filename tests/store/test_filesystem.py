@@ -87,3 +87,10 @@ def test_a_link_is_followed_to_where_it_leads(tmp_path: Path) -> None:
 
 def test_where_the_kernel_lists_nothing_nothing_is_refused(tmp_path: Path) -> None:
     refuse_network(tmp_path, tmp_path / "absent")
+
+
+@pytest.mark.parametrize(
+    "kind", ["fuse.juicefs", "fuse.mount-s3", "fuse.gvfsd-fuse", "fuse.ceph-fuse", "mfs", "wekafs"]
+)
+def test_what_many_machines_share_is_known_by_its_kind(kind: str) -> None:
+    assert is_network(kind)

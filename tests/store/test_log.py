@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import apsw
 import pytest
 
 from forkwood.domain.act import HeadSwitched, Who
@@ -70,5 +71,5 @@ def test_no_event_ever_changes(sql: str) -> None:
     store = Store.in_memory()
     with store.write() as tx:
         log.write(tx, ConversationUsed(), who=WHO, now_ms=1)
-    with pytest.raises(Exception, match=r"events (never change|are never deleted)"), store.write() as tx:
+    with pytest.raises(apsw.ConstraintError, match=r"events (never change|are never deleted)"), store.write() as tx:
         tx.run(sql)

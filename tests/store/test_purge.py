@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import apsw
 import pytest
 
 from forkwood.domain.run_event import RunEnded, RunStopped
@@ -18,7 +19,7 @@ def test_the_books_are_closed_again_when_a_purge_is_done() -> None:
         purge.destroy(tx, purge.condemned(tx, [1], []))
         assert tx.value("SELECT count(*) FROM purging") == 0
         assert tx.rows("SELECT parts, purged FROM node ORDER BY seq")[0] == ("[]", 1)
-    with pytest.raises(Exception, match="nodes never change"), runtime.house.store.write() as tx:
+    with pytest.raises(apsw.ConstraintError, match="nodes never change"), runtime.house.store.write() as tx:
         tx.run("UPDATE node SET parts = '[]'")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import apsw
 import pytest
 
 from forkwood.domain.errors import NotFound
@@ -109,5 +110,5 @@ def test_a_summary_never_changes(runtime: Runtime) -> None:
     summary = summarise(runtime, 2, "the sum")
     with runtime.house.store.read() as tx:
         assert summaries.get(tx, summary.id) == summary
-    with pytest.raises(Exception, match="summaries never change"), runtime.house.store.write() as tx:
+    with pytest.raises(apsw.ConstraintError, match="summaries never change"), runtime.house.store.write() as tx:
         tx.run("UPDATE summary SET text = 'other'")

@@ -71,7 +71,8 @@ def refuse_foreign(path: Path, found: header.Header) -> None:
             path, "unversioned", f"{path} is a database that says neither whose nor of what version", _ELSEWHERE
         )
     whose = f"application_id {found.application_id:#010x} instead of {APPLICATION_ID:#010x}"
-    raise refused(path, "foreign", f"{path} is the database of another program ({whose})", _ELSEWHERE)
+    hint = f"{_ELSEWHERE}; if it was a store of Forkwood and is damaged, {REPAIR}"
+    raise refused(path, "foreign", f"{path} is the database of another program ({whose})", hint)
 
 
 def refuse_version(path: Path, version: int) -> None:

@@ -57,7 +57,17 @@ def salvage(path: Path, *, now_ms: int, who: Who) -> Salvaged:
 
 
 def refuse_in_use(path: Path) -> None:
-    """Raise StoreUnusable where another program is writing to the store at PATH, as far as it still can be asked."""
+    """Raise StoreUnusable where another program is writing to the store at PATH, as far as it still can be asked.
+
+    And where PATH is no file at all: nothing of ours can be in it.
+    """
+    if not path.is_file():
+        raise StoreUnusable(
+            f"{path} is no file: there is nothing to save from it",
+            hint="move it away, and start Forkwood: it makes a new store",
+            reason="foreign",
+            path=str(path),
+        )
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         connection.execute("BEGIN IMMEDIATE; ROLLBACK").fetchall()
