@@ -144,7 +144,8 @@ async def test_cancel_before_anything_came_appends_nothing(tmp_path: Path) -> No
     stage.say("Hi")
     run = stage.open()
     (result,) = results(await stage.drive(run))
-    assert (result.status, result.node) == ("cancelled", None)
+    assert (result.status, result.node, stage.run(run).turns) == ("cancelled", None, 0)
+    assert "reply.kept" not in stage.kinds(run)
     assert stage.path() == ["user: Hi"]
 
 

@@ -84,6 +84,7 @@ async def test_watchers_who_join_at_any_time_see_the_same_events(tmp_path: Path)
     run = stage.open()
     await stage.drive(run)
     await turn()
+    assert len(watching) == 4
     for task in watching:
         seen = await task
         assert kinds(seen) == stage.kinds(run)

@@ -85,5 +85,5 @@ def test_what_came_stays_as_a_partial_sibling(killed: str) -> None:
 
 def test_it_can_be_cancelled_by_anybody(killed: str) -> None:
     assert given(["cancel", killed])["status"] == "cancelled"
-    assert all(partial for _, partial in replies())
+    assert [partial for _, partial in replies()] == [True]
     assert succeed("path").err == ""

@@ -249,6 +249,7 @@ async def test_a_usual_key_goes_to_its_usual_address_alone(settings: Settings) -
         model = await registry.open_model("groq:m", moved, at(GROQ_API_KEY=SECRET))
         await reply_of(model)
     assert model.binding.credentials == ()
+    assert server.requests
     assert all(SECRET not in repr(request) for request in server.requests)
 
 
