@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import socket
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -205,6 +206,51 @@ async def test_no_proxy_of_the_environment_stands_between_us_and_this_machine(
     monkeypatch.delenv("NO_PROXY", raising=False)
     replay.play(Played(body=(b"x",)))
     assert await post(replay) == b"x"
+
+
+@pytest.fixture
+def named(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The origin of the replay server under a name that is not this machine's."""
+    real = socket.getaddrinfo
+
+    def found(host: Any, *more: Any, **named: Any) -> Any:
+        return real("127.0.0.1" if host in ("models.example", b"models.example") else host, *more, **named)
+
+    monkeypatch.setattr(socket, "getaddrinfo", found)
+    return f"http://models.example:{replay.origin.rpartition(':')[2]}"
+
+
+@pytest.fixture
+async def proxy(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Replay]:
+    """A proxy that the environment names for everything."""
+    async with replaying() as server:
+        for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
+            monkeypatch.setenv(name, server.origin)
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        monkeypatch.delenv("no_proxy", raising=False)
+        yield server
+
+
+async def said_by(url: str) -> bytes:
+    """The first bytes of the response to a question that carries a key."""
+    credential = Credential(origin=origin_of(url), headers={"authorization": "Bearer top-secret-key"})
+    async with opened(Outgoing(url=url, body=b"{}", credential=credential), PLAIN, PEER, lambda: NOW) as incoming:
+        return await incoming.read()
+
+
+async def test_a_key_over_plain_http_is_shown_to_no_proxy(replay: Replay, named: str, proxy: Replay) -> None:
+    replay.play(Played(body=(b"x",)))
+    assert await said_by(f"{named}/v1") == b"x"
+    assert replay.requests[0].header("authorization") == "Bearer top-secret-key"
+    assert proxy.requests == []
+
+
+async def test_over_tls_a_proxy_is_asked_for_a_tunnel_and_sees_no_key(proxy: Replay) -> None:
+    with pytest.raises(ProviderFailed):
+        await said_by("https://models.example/v1")
+    (request,) = proxy.requests
+    assert request.head.startswith(b"CONNECT models.example:443 ")
+    assert b"top-secret" not in request.head + request.body
 
 
 async def asked(replay: Replay, within: float = PATIENT) -> Any:
