@@ -269,6 +269,17 @@ def test_results_are_nobodys_words(runtime: Runtime) -> None:
         runtime.edit(ids[2], "midnight", run=False)
 
 
+@pytest.mark.parametrize("keep", [False, True])
+def test_what_was_purged_cannot_be_edited(runtime: Runtime, keep: bool) -> None:
+    ids = said(runtime, "q1", "a1", "q2")
+    runtime.purge([ids[1]])
+    before = len(list(runtime.log())), runtime.tree()
+    with pytest.raises(Refused, match="was purged: there is nothing to edit") as refused:
+        runtime.edit(ids[1], "a1'", keep=keep)
+    assert "--at" in refused.value.hint
+    assert (len(list(runtime.log())), runtime.tree()) == before
+
+
 def test_nobody_speaks_into_the_trash(runtime: Runtime) -> None:
     [first] = said(runtime, "q1")
     here = runtime.conversation().id

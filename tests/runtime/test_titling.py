@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from forkwood.domain import limits
+from forkwood.domain.message import Text
+from forkwood.domain.model import Reply, Usage
 from forkwood.domain.settings import Settings
 from forkwood.domain.watch import EventSeen, Result
 from forkwood.runtime import Runtime
@@ -41,6 +43,27 @@ def test_a_persons_title_stays(home: Path, tmp_path: Path) -> None:
     runtime.set("title", "mine")
     answered(runtime, runtime.send("how do I bake?", models=[script(tmp_path, *REPLIES)]))
     assert runtime.conversation().title == "mine"
+
+
+def test_a_title_that_a_person_gives_while_the_model_is_asked_stays(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime = opened(home, by_model=True)
+    asked: list[str] = []
+
+    async def meanwhile(*_: object) -> Reply:
+        asked.append(runtime.conversation().title)
+        runtime.set("title", "mine")
+        return Reply(parts=(Text(text="Bread for beginners"),), usage=Usage(input=30, output=4))
+
+    monkeypatch.setattr("forkwood.runtime.titling._asked", meanwhile)
+    answered(runtime, runtime.send("how do I bake?", models=[script(tmp_path, *REPLIES)]))
+    assert asked == ["how do I bake?"]
+    assert (runtime.conversation().title, runtime.conversation().usage.turns) == ("mine", 1)
+    titled = [event.payload for event in runtime.log() if event.kind == "conversation.titled"]
+    assert [(one["before"], one["after"]) for one in titled] == [("mine", "mine")], (
+        "what it took is written all the same"
+    )
 
 
 def test_a_failure_leaves_the_first_line_and_is_told_beside_the_reply(home: Path, tmp_path: Path) -> None:
