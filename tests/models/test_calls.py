@@ -115,3 +115,11 @@ def test_a_reply_has_a_bound_of_calls() -> None:
     with pytest.raises(LimitExceeded) as caught:
         assembled(*((str(one), None, "f", "{}") for one in range(most + 1)))
     assert caught.value.facts["limit"] == "tool_calls_max"
+
+
+def test_two_calls_with_empty_objects_and_nothing_else_to_tell_them_apart_are_two() -> None:
+    said = assembled()
+    calls = CallsApart(said)
+    for _ in range(2):
+        calls.add(Fragment(id="", index=None, name="f", arguments="{}", presumed=True, position=0))
+    assert [part.arguments for part in said.finish("cut", None).parts] == [{}, {}]  # type: ignore[union-attr]

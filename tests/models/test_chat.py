@@ -209,3 +209,95 @@ def test_usage_of_a_server_with_a_cache_of_its_own() -> None:
 )
 def test_frames_that_say_nothing(frame: Any) -> None:
     assert read(frame, chunk("stop", content="a")).parts == (Text(text="a"),)
+
+
+@pytest.mark.parametrize(
+    ("reason", "partial", "words"),
+    [
+        ("STOP", None, None),
+        ("Tool_Calls", None, None),
+        ("MAX_TOKENS", "length", "limit"),
+        ("model_context_window_exceeded", "length", "context"),
+        ("safety", "refused", "filter"),
+        ("sensitive", "refused", "filter"),
+        ("network_error", "error", "connection"),
+        ("timeout", "error", "time"),
+        ("repetition_truncation", "cut", "repeated"),
+        ("Sunspots", "error", "Sunspots"),
+        ("null", "cut", "before the reply was whole"),
+    ],
+)
+def test_how_a_reply_ended(reason: str, partial: str | None, words: str | None) -> None:
+    reply = read(chunk("null", content="a"), chunk(reason))
+    assert (reply.parts, reply.partial) == ((Text(text="a"),), partial)
+    assert (words is None and reply.error is None) or (words or "") in (reply.error or "")
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        {"object": "error", "message": "boom", "code": 500},
+        {"object": "error", "message": "boom", "code": None},
+        {"detail": "boom"},
+        {"code": "x", "message": "boom"},
+        [{"error": {"message": "boom"}}],
+    ],
+)
+def test_an_error_in_any_shape_keeps_the_text(frame: Any) -> None:
+    reply = read(chunk(content="a"), frame)
+    assert (reply.parts, reply.partial, reply.notices) == ((Text(text="a"),), "error", ())
+    assert "boom" in (reply.error or "")
+
+
+def test_a_frame_that_reports_success_is_no_error() -> None:
+    assert read(chunk(content="a"), {"code": 0, "message": "ok"}, chunk("stop")).partial is None
+
+
+EMPTY_CALL = {"index": 0, "id": "", "function": {"name": "", "arguments": ""}}
+
+
+@pytest.mark.parametrize(
+    "side",
+    [
+        {"tool_calls": [EMPTY_CALL]},
+        {"tool_calls": [{"function": None}]},
+        {"tool_calls": [{"index": 0, "function": {"arguments": {}}}]},
+        {"tool_calls": {}},
+        {"tool_calls": ""},
+        {"tool_calls": [None]},
+        {"function_call": ""},
+        {"function_call": {"name": None, "arguments": ""}},
+    ],
+)
+def test_calls_of_nothing_are_none_and_lose_no_text(side: dict[str, Any]) -> None:
+    reply = read(chunk(content="a", **side), chunk("stop"))
+    assert (reply.parts, reply.notices) == ((Text(text="a"),), ())
+
+
+def test_calls_that_cannot_be_read_are_told() -> None:
+    reply = read(chunk(content="a", tool_calls="lookup"), chunk("stop"))
+    assert reply.parts == (Text(text="a"),)
+    assert "could not be read: lookup" in reply.notices[0]
+
+
+@pytest.mark.parametrize("index", ["0", 0.0])
+def test_an_index_in_other_spellings_is_the_same_index(index: Any) -> None:
+    frames = (
+        chunk(tool_calls=[{"index": index, "id": "a", "function": {"name": "f", "arguments": {}}}]),
+        chunk(tool_calls=[{"index": 1, "id": "b", "function": {"name": "g", "arguments": {}}}]),
+        chunk(tool_calls=[{"index": 0, "function": {"arguments": '{"x":1}'}}]),
+    )
+    called = (ToolCall(call="a", name="f", arguments={"x": 1}), ToolCall(call="b", name="g", arguments={}))
+    assert read(*frames, chunk("tool_calls")).parts == called
+
+
+@pytest.mark.parametrize("last", [{"prompt_tokens": 0, "completion_tokens": 0}, {"prompt_tokens": None}])
+def test_zeros_at_the_end_take_no_count_back(last: dict[str, Any]) -> None:
+    used = {"prompt_tokens": "9", "completion_tokens": 2}
+    assert read(chunk("stop", content="a"), {"usage": used}, {"usage": last}).usage == Usage(input=9, output=2)
+
+
+@pytest.mark.parametrize("bare", [" [DONE] ", '"[DONE]"', "null"])
+def test_frames_that_only_close_are_no_notice(bare: str) -> None:
+    reply = read(chunk("stop", content="a"), bare)
+    assert (reply.parts, reply.partial, reply.notices) == ((Text(text="a"),), None, ())

@@ -169,7 +169,20 @@ def test_half_a_character_in_arguments_is_spelled_out_and_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "count"), [(5, 5), (5.9, 5), (-1, 0), ("5", 0), (None, 0), (True, 0), (float("nan"), 0), (1e300, 0)]
+    ("value", "count"),
+    [
+        (5, 5),
+        (5.9, 5),
+        (-1, 0),
+        ("5", 5),
+        ("x", 0),
+        ("9" * 16, 0),
+        (None, 0),
+        (True, 0),
+        (float("nan"), 0),
+        (1e300, 0),
+        (float("-inf"), 0),
+    ],
 )
 def test_counts_are_whole_numbers(value: Any, count: int) -> None:
     assert whole(value) == count

@@ -119,3 +119,40 @@ def test_events_of_unknown_kinds_and_arguments_of_no_call_are_not_fatal() -> Non
     reply = read({"type": "response.new"}, stray, DONE)
     assert (reply.parts, reply.partial) == ((), None)
     assert "could not be read" in reply.notices[0]
+
+
+@pytest.mark.parametrize(
+    ("response", "partial"),
+    [
+        ({"status": "completed"}, None),
+        ({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}, "length"),
+        ({"status": "failed", "error": {"message": "boom"}}, "error"),
+    ],
+)
+def test_the_status_says_how_it_ended_whatever_the_event_is_called(response: Any, partial: str | None) -> None:
+    said = {"type": "response.output_text.delta", "delta": "a"}
+    reply = read(said, {"type": "response.completed", "response": response})
+    assert (reply.parts, reply.partial) == ((Text(text="a"),), partial)
+
+
+CALL = {"type": "function_call", "id": "f", "call_id": "c", "name": "g"}
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        {"type": "response.function_call_arguments.done", "output_index": 0, "arguments": '{"x":1}'},
+        done(**CALL, arguments='{"x":1}'),
+        done(**CALL, arguments={"x": 1}),
+    ],
+)
+def test_arguments_that_only_the_end_of_a_call_says_are_kept(last: Any) -> None:
+    begun = {"type": "response.output_item.added", "output_index": 0, "item": {**CALL, "arguments": ""}}
+    expected = (ToolCall(call="c", name="g", arguments={"x": 1}),)
+    assert read(begun, last, DONE).parts == expected
+    assert read(begun, last, done(**CALL, arguments='{"x":1}'), DONE).parts == expected
+
+
+def test_a_refusal_that_only_the_whole_item_says_is_a_refusal() -> None:
+    reply = read(done(type="message", content=[{"type": "refusal", "refusal": "No."}]), DONE)
+    assert (reply.parts, reply.partial) == ((Text(text="No."),), "refused")

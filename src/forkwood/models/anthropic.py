@@ -288,9 +288,9 @@ class AnthropicDecoder(Decoder[_Frame]):
             self.said.partial, self.said.error = _ENDS.get(reason, (None, None))
 
     def _count(self, usage: Any) -> None:
-        """Counts are cumulative: of each field, the last that came is right."""
+        """Counts are cumulative: of each field, the last that came is right; zeros at the end take none back."""
         if isinstance(usage, dict):
-            self._counts.update({key: whole(value) for key, value in usage.items() if isinstance(value, int)})
+            self._counts.update({key: count for key, value in usage.items() if (count := whole(value))})
             self.said.usage = usage_of(self._counts)
 
 

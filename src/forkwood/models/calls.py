@@ -8,12 +8,16 @@ from forkwood.models.reply import Assembly, Slot, object_of
 
 
 class Fragment(Struct, frozen=True, kw_only=True):
-    """What one frame says of one call. POSITION is its place among the calls of that frame."""
+    """What one frame says of one call. POSITION is its place among the calls of that frame.
+
+    Arguments are PRESUMED where they came as an empty object: they hold unless pieces of text come.
+    """
 
     id: str
     index: int | None
     name: str
     arguments: str
+    presumed: bool = False
     position: int
 
 
@@ -35,11 +39,16 @@ class CallsApart:
     def add(self, fragment: Fragment) -> None:
         """Say what FRAGMENT says, of its own call."""
         known = self._known(fragment)
+        if known is None and not (fragment.id or fragment.name) and (fragment.presumed or not fragment.arguments):
+            return
         slot = self._begin() if known is None else known
         self._remember(slot, fragment)
         if fragment.name and fragment.name != slot.name and not slot.pieces:
             slot.name += fragment.name
-        self._said.say(slot, fragment.arguments)
+        if fragment.presumed:
+            slot.presumed = fragment.arguments
+        else:
+            self._said.say(slot, fragment.arguments)
 
     def _known(self, fragment: Fragment) -> Slot | None:
         at_index = None if fragment.index is None else self._by_index.get(fragment.index)
@@ -81,5 +90,5 @@ def _starts(fragment: Fragment, call: Slot) -> bool:
     if not fragment.name or not call.name:
         return False
     if fragment.name != call.name:
-        return bool(call.pieces or fragment.arguments)
-    return bool(fragment.arguments) and object_of("".join(call.pieces) + call.held) is not None
+        return bool(call.pieces or call.presumed or fragment.arguments)
+    return bool(fragment.arguments) and object_of("".join(call.pieces) + call.held or call.presumed) is not None

@@ -17,7 +17,7 @@ from forkwood.models.calls import CallsApart, Fragment
 from forkwood.models.failures import Peer
 from forkwood.models.frames import FrameReader
 from forkwood.models.quirks import Quirks
-from forkwood.models.reply import whole
+from forkwood.models.reply import counted, whole
 from forkwood.models.tagged import TaggedDecoder
 
 DETAILS = "reasoning_details"
@@ -27,12 +27,29 @@ _ENDS: dict[str, tuple[PartialReason, str]] = {
     "length": ("length", "the limit of output tokens was reached"),
     "max_tokens": ("length", "the limit of output tokens was reached"),
     "model_length": ("length", "the model's context is full"),
+    "model_context_window_exceeded": ("length", "the model's context is full"),
     "content_filter": ("refused", "the provider's content filter ended the reply"),
+    "safety": ("refused", "the provider's content filter ended the reply"),
+    "sensitive": ("refused", "the provider's content filter ended the reply"),
     "refusal": ("refused", "the model refused"),
     "error": ("error", "the provider ended the reply with an error"),
     "insufficient_system_resource": ("error", "the provider ran out of capacity"),
+    "network_error": ("error", "the provider lost its connection to the model"),
+    "timeout": ("error", "the provider's time for the reply ran out"),
+    "repetition_truncation": ("cut", "the server cut a reply that repeated itself"),
     "abort": ("cut", "the server gave up the reply"),
     "cancelled": ("cut", "the server gave up the reply"),
+}
+_WHOLE = {
+    "stop",
+    "stop_sequence",
+    "end_turn",
+    "eos",
+    "eos_token",
+    "tool_call",
+    "tool_calls",
+    "tool_use",
+    "function_call",
 }
 
 
@@ -154,25 +171,14 @@ def _call_id(call: str, quirks: Quirks) -> str:
     return wire.digest(call)[:9] if quirks.call_ids == "nine" else sending.call_id(call)
 
 
-class _Function(Struct, frozen=True, gc=False):
-    name: Any = None
-    arguments: Any = None
-
-
-class _Call(Struct, frozen=True, gc=False):
-    index: Any = None
-    id: Any = None
-    function: _Function | None = None
-
-
 class _Said(Struct, frozen=True, gc=False):
     content: Any = None
     reasoning_content: Any = None
     reasoning: Any = None
     reasoning_details: Any = None
     refusal: Any = None
-    tool_calls: list[_Call] | None = None
-    function_call: _Function | None = None
+    tool_calls: Any = None
+    function_call: Any = None
 
 
 class _Choice(Struct, frozen=True, gc=False):
@@ -189,6 +195,9 @@ class _Chunk(Struct, frozen=True, gc=False):
     usage: Any = None
     error: Any = None
     message: Any = None
+    detail: Any = None
+    code: Any = None
+    object: Any = None
 
 
 class ChatDecoder(TaggedDecoder[_Chunk]):
@@ -204,13 +213,14 @@ class ChatDecoder(TaggedDecoder[_Chunk]):
         self._details: list[dict[str, Any]] = []
 
     def _take(self, frame: _Chunk, event: str) -> None:
-        if frame.error or event == "error":
-            self.said.fail({"error": frame.error or frame.message or "no words given"})
+        failure = frame.error or _flat_error(frame, event)
+        if failure:
+            self.said.fail({"error": failure})
             return
         if frame.usage:
             self._count(frame.usage)
         for choice in frame.choices or ():
-            if not choice.index:
+            if not _place(choice.index):
                 self._choose(choice)
 
     def _choose(self, choice: _Choice) -> None:
@@ -221,8 +231,9 @@ class ChatDecoder(TaggedDecoder[_Chunk]):
             self._say(said)
         if choice.usage:
             self._count(choice.usage)
-        if choice.finish_reason and isinstance(choice.finish_reason, str):
-            self._end(choice.finish_reason)
+        reason = choice.finish_reason
+        if isinstance(reason, str) and reason.lower() not in {"", "null"}:
+            self._end(reason)
 
     def _say(self, said: _Said) -> None:
         thought = said.reasoning_content or said.reasoning
@@ -233,10 +244,12 @@ class ChatDecoder(TaggedDecoder[_Chunk]):
         if said.refusal and isinstance(said.refusal, str):
             self.said.add("text", said.refusal)
             self.said.partial, self.said.error = _ENDS["refusal"]
-        for position, call in enumerate(said.tool_calls or ()):
-            self._call(call, position)
-        if said.function_call is not None:
-            self._call(_Call(index=0, function=said.function_call), 0)
+        if said.tool_calls:
+            calls = said.tool_calls if isinstance(said.tool_calls, list) else [said.tool_calls]
+            for position, call in enumerate(calls):
+                self._call(call, position)
+        if said.function_call:
+            self._call({"index": 0, "function": said.function_call}, 0)
 
     def _answer(self, content: Any) -> None:
         if isinstance(content, str):
@@ -276,13 +289,19 @@ class ChatDecoder(TaggedDecoder[_Chunk]):
         if any(detail.get(field) for detail in self._details for field in _SIGNED):
             self._detailed.replay = {DETAILS: self._details}
 
-    def _call(self, call: _Call, position: int) -> None:
-        function = call.function or _Function()
+    def _call(self, call: Any, position: int) -> None:
+        function = (call.get("function") or {}) if isinstance(call, dict) else None
+        if not isinstance(function, dict):
+            if call:
+                self.said.unreadable(str(call).encode("utf-8", "replace"))
+            return
+        identity, name, arguments = call.get("id"), function.get("name"), function.get("arguments")
         fragment = Fragment(
-            id=call.id if isinstance(call.id, str) else "",
-            index=call.index if isinstance(call.index, int) else None,
-            name=function.name if isinstance(function.name, str) else "",
-            arguments=_raw(function.arguments),
+            id=identity if isinstance(identity, str) else "",
+            index=_place(call.get("index")),
+            name=name if isinstance(name, str) else "",
+            arguments=_raw(arguments),
+            presumed=arguments == {},
             position=position,
         )
         self._calls.add(fragment)
@@ -292,12 +311,25 @@ class ChatDecoder(TaggedDecoder[_Chunk]):
         self.said.flush()
         self.said.ended = True
         self.said.finish_reason = reason
-        if reason in _ENDS:
-            self.said.partial, self.said.error = _ENDS[reason]
+        known = reason.lower()
+        if known not in _WHOLE:
+            unknown: tuple[PartialReason, str] = ("error", f"the provider ended the reply: {reason}")
+            self.said.partial, self.said.error = _ENDS.get(known, unknown)
 
     def _count(self, usage: Any) -> None:
         if isinstance(usage, dict):
-            self.said.usage = usage_of(usage)
+            self.said.usage = counted(self.said.usage, usage_of(usage))
+
+
+def _flat_error(frame: _Chunk, event: str) -> Any:
+    """The error FRAME itself is, as some servers send it once a stream has begun; None for a frame that is none."""
+    marked = event == "error" or frame.object == "error"
+    said = frame.detail or (frame.message and frame.code)
+    if not marked and (frame.choices or frame.usage or not said):
+        return None
+    if not frame.message:
+        return frame.detail if isinstance(frame.detail, str | dict) else str(frame.detail or "no words given")
+    return frame.message if frame.code is None else {"message": frame.message, "code": frame.code}
 
 
 def usage_of(usage: dict[str, Any]) -> Usage:
@@ -312,6 +344,14 @@ def usage_of(usage: dict[str, Any]) -> Usage:
         cache_write=whole(prompt.get("cache_write_tokens")),
         reasoning=whole(completion.get("reasoning_tokens")),
     )
+
+
+def _place(index: Any) -> int | None:
+    """INDEX as a number, however a server spells it."""
+    try:
+        return int(index)
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def _raw(arguments: Any) -> str:

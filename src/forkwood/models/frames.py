@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 
 from forkwood.domain.message import PartialReason, family_of
 from forkwood.domain.model import Delta, Dialect, Reply
-from forkwood.models.failures import Peer
+from forkwood.models.failures import Peer, parsed
 from forkwood.models.reply import Assembly
 from forkwood.models.sse import SseEvent, SseReader
 
 T = TypeVar("T")
+_CLOSING = frozenset({b"[DONE]", b'"[DONE]"'})
+_BARE_BYTES_MAX = 32
 
 
 class Framing(Protocol):
@@ -50,6 +52,13 @@ class FrameReader(Generic[T]):
             return None
 
 
+def _listed_error(frame: bytes) -> Any:
+    """The error in a FRAME that is a list, as some servers wrap what they report."""
+    value = parsed(frame)
+    errors = [one.get("error") for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return next(filter(None, errors), None)
+
+
 class Decoder(ABC, Generic[T]):
     """Reads the events of one stream. No IO, no clock: the same events give the same deltas and the same Reply."""
 
@@ -62,14 +71,18 @@ class Decoder(ABC, Generic[T]):
 
     def feed(self, event: SseEvent) -> list[Delta]:
         """What EVENT adds to the reply. Raises LimitExceeded where the reply outgrows its bounds."""
-        if event.data == b"[DONE]":
+        bare = event.data.strip() if len(event.data) <= _BARE_BYTES_MAX else b""
+        if bare in _CLOSING:
             self.said.closed = True
+        if bare in _CLOSING or bare == b"null":
             return []
         frame = self.frames.read(event.data)
         if frame is not None:
             self._take(frame, event.event)
         elif event.event == "error":
             self.said.fail(event.data.decode("utf-8", "replace"))
+        elif error := _listed_error(event.data):
+            self.said.fail({"error": error})
         else:
             self.said.unreadable(event.data)
         return self.said.take()

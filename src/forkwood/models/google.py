@@ -26,7 +26,7 @@ from forkwood.models import failures, sending
 from forkwood.models.failures import Peer
 from forkwood.models.frames import Decoder, FrameReader
 from forkwood.models.quirks import Quirks
-from forkwood.models.reply import whole
+from forkwood.models.reply import counted, whole
 
 BUDGETS: dict[Effort, int] = {"minimal": 512, "low": 2_048, "medium": 8_192, "high": 24_576}
 SIGNATURE = "thoughtSignature"
@@ -188,7 +188,7 @@ class GoogleDecoder(Decoder[_Chunk]):
             self.said.fail({"error": frame.error or "no words given"})
             return
         if isinstance(frame.usageMetadata, dict):
-            self.said.usage = usage_of(frame.usageMetadata)
+            self.said.usage = counted(self.said.usage, usage_of(frame.usageMetadata))
         for candidate in frame.candidates or ():
             if not candidate.index:
                 for part in (candidate.content.parts if candidate.content else None) or ():

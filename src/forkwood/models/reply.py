@@ -22,15 +22,18 @@ _HIGH = re.compile("[\ud800-\udbff]\\Z")
 
 
 class Slot:
-    """A part in the making. HELD is an end that may still become something else: half a character."""
+    """A part in the making. HELD is an end that may still become something else: half a character.
 
-    __slots__ = ("announced", "call", "held", "index", "kind", "name", "pieces", "replay")
+    PRESUMED is what it says where no piece ever comes.
+    """
+
+    __slots__ = ("announced", "call", "held", "index", "kind", "name", "pieces", "presumed", "replay")
 
     def __init__(self, index: int, kind: DeltaKind) -> None:
         self.index = index
         self.kind: DeltaKind = kind
         self.pieces: list[str] = []
-        self.held = ""
+        self.held = self.presumed = ""
         self.call = ""
         self.name = ""
         self.announced = kind != "tool_call"
@@ -128,6 +131,8 @@ class Assembly:
         """Say what was held back: nothing can follow that would make something else of it."""
         for slot in self._slots:
             self._flush(slot)
+            if slot.presumed and not slot.pieces:
+                self._emit(slot, slot.presumed)
 
     def finish(self, cut: PartialReason, error: str | None) -> Reply:
         """The reply. CUT and ERROR say why the stream ended, which counts only where the reply had not."""
@@ -262,10 +267,19 @@ def object_of(text: str) -> dict[str, Any] | None:
 
 
 def whole(value: Any) -> int:
-    """VALUE as a count; 0 for what is none."""
+    """VALUE as a count, also where its digits came as text; 0 for what is none."""
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        return int(value) if len(value) <= 15 else 0
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0
-    return max(0, int(value)) if value < 1e15 else 0
+    return int(value) if 0 <= value < 1e15 else 0
+
+
+def counted(before: Usage | None, now: Usage) -> Usage:
+    """NOW, whose counts are cumulative: what it leaves at zero stands as it was counted BEFORE."""
+    if before is None:
+        return now
+    return Usage(**{field: getattr(now, field) or getattr(before, field) for field in Usage.__struct_fields__})
 
 
 def _lenient(text: str) -> Any:

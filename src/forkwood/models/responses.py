@@ -20,6 +20,7 @@ from forkwood.domain.message import (
 )
 from forkwood.domain.model import Dialect, Usage
 from forkwood.domain.prompt import Prompt, PromptMessage, ToolSpec
+from forkwood.domain.text import storable_value
 from forkwood.models import sending
 from forkwood.models.failures import Peer
 from forkwood.models.frames import Decoder, FrameReader
@@ -170,6 +171,8 @@ class ResponsesDecoder(Decoder[_Frame]):
                 self._text(frame)
             case "response.function_call_arguments.delta":
                 self._arguments(frame, frame.delta)
+            case "response.function_call_arguments.done":
+                self._whole_arguments(self._slots.get(_key(frame)), frame.arguments)
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
                 self._think(frame)
             case "response.output_item.added":
@@ -207,6 +210,15 @@ class ResponsesDecoder(Decoder[_Frame]):
         elif isinstance(piece, str):
             self.said.say(slot, piece)
 
+    def _whole_arguments(self, slot: Slot | None, arguments: Any) -> None:
+        """ARGUMENTS that came in one piece, for the call in SLOT where no delta said them."""
+        if slot is None or slot.kind != "tool_call" or slot.pieces or slot.held:
+            return
+        if isinstance(arguments, str):
+            self.said.say(slot, arguments)
+        elif isinstance(arguments, dict):
+            self.said.say(slot, wire.text(storable_value(arguments)))
+
     def _begin(self, key: Any, item: Any) -> None:
         if isinstance(item, dict) and item.get("type") == "function_call":
             slot = self._slot(str(item.get("id")) if key is None else key, "tool_call")
@@ -220,15 +232,15 @@ class ResponsesDecoder(Decoder[_Frame]):
             return
         key = str(item.get("id")) if key is None else key
         match item.get("type"):
-            case "message" if key not in self._spoken:
-                self._spoken.add(key)
-                self.said.add("text", _words(item.get("content")))
+            case "message":
+                if key not in self._spoken:
+                    self._spoken.add(key)
+                    self.said.add("text", _words(item.get("content")))
+                if _refuses(item.get("content")):
+                    self.said.partial, self.said.error = "refused", "the model refused"
             case "function_call":
                 self._begin(key, item)
-                slot = self._slots[key]
-                arguments = item.get("arguments")
-                if not slot.pieces and not slot.held and isinstance(arguments, str):
-                    self.said.say(slot, arguments)
+                self._whole_arguments(self._slots[key], item.get("arguments"))
             case "reasoning":
                 self._reasoned(self._slot(key, "thinking"), item)
 
@@ -246,6 +258,8 @@ class ResponsesDecoder(Decoder[_Frame]):
 
     def _end(self, kind: str, response: dict[str, Any]) -> None:
         self._count(response.get("usage"))
+        if response.get("status") in {"incomplete", "failed"}:
+            kind = f"response.{response['status']}"
         if kind == "response.failed":
             self.said.fail({"error": response.get("error") or "no words given"})
             return
@@ -284,6 +298,10 @@ def usage_of(usage: dict[str, Any]) -> Usage:
 
 def _key(frame: _Frame) -> Any:
     return frame.item_id if frame.output_index is None else frame.output_index
+
+
+def _refuses(pieces: Any) -> bool:
+    return isinstance(pieces, list) and any(isinstance(one, dict) and one.get("refusal") for one in pieces)
 
 
 def _words(pieces: Any) -> str:
