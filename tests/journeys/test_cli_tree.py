@@ -56,6 +56,7 @@ class Journey:
             succeed("send", question)
         self.first_path = path()
         self.before: list[State] = []
+        self.carried: tuple[str, ...] = ()
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -65,6 +66,13 @@ class Journey:
         """One act; what it says."""
         self.before.append(state(self.conversation))
         return succeed(verb, *arguments, "-c", self.conversation).out
+
+
+def edited_again(journey: Journey, newest: str) -> str:
+    """The version after the NEWEST one of a question that was carried."""
+    place = journey.ids.index(newest)
+    journey.do("edit", newest, "Question 7 once more?", "--keep")
+    return journey.ids[place]
 
 
 def travel(journey: Journey) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -87,6 +95,11 @@ def travel(journey: Journey) -> Iterator[tuple[str, tuple[str, ...]]]:
     journey.do("edit", after_five[1], "Another question 7?", "--keep")
     seventh = journey.ids[6]
     yield "a carried message is edited", (one, two, three, four, kept, after_five[0], seventh, *after_five[2:])
+
+    first, seventh = seventh, edited_again(journey, seventh)
+    journey.carried = (after_five[1], first, seventh)
+    here = (one, two, three, four, kept, after_five[0], seventh, *after_five[2:])
+    yield "and once more, in its newest version", here
 
     journey.do("edit", after_five[3], "Another question 9?", "--keep")
     ninth = journey.ids[8]
@@ -169,6 +182,9 @@ def check_originals(journey: Journey) -> None:
         assert given(["show", node["id"]])["parts"] == node["parts"]
     versions = [node["text"] for node in given(["history", journey.first_path[4]["id"]])]
     assert versions == ["Question 3?", "Another question 5?"]
+    for name in journey.carried:
+        versions = [node["text"] for node in given(["history", name])]
+        assert versions == ["Question 4?", "Another question 7?", "Question 7 once more?"]
 
 
 def check_replies(journey: Journey) -> None:
