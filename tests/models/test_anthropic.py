@@ -159,3 +159,9 @@ def test_counts_of_this_dialect_are_made_comparable() -> None:
         input=321, cache_read=20, cache_write=300
     )
     assert read(STOP).usage is None
+
+
+def test_zeros_at_the_end_take_no_count_back() -> None:
+    used = {"type": "message_start", "message": {"usage": {"input_tokens": "9", "output_tokens": 2}}}
+    zeros = {"type": "message_delta", "usage": {"input_tokens": 0, "output_tokens": None}}
+    assert read(used, zeros, STOP).usage == Usage(input=9, output=2)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from forkwood.domain.message import Part, Replay, Text, Thinking, ToolCall
-from forkwood.domain.model import Reply
+from forkwood.domain.model import Reply, Usage
 from forkwood.models.google import UNSIGNED, headers, path
 from forkwood.models.quirks import Quirks
 from tests.models.prompts import assistant, call, cases, golden, prompt, request, result, user
@@ -154,3 +154,15 @@ def test_only_the_first_candidate_counts() -> None:
 def test_the_words_of_an_end_are_kept_clean() -> None:
     ended = {"candidates": [{"content": {}, "finishReason": "OTHER", "finishMessage": "see sk-abcdef123456"}]}
     assert read(candidate({"text": "a"}), ended).error == "the provider ended the reply: OTHER (see [secret])"
+
+
+def test_zeros_at_the_end_take_no_count_back() -> None:
+    used = {"usageMetadata": {"promptTokenCount": "9", "candidatesTokenCount": 2}}
+    zeros = {"usageMetadata": {"promptTokenCount": 0, "candidatesTokenCount": None}}
+    assert read(used, zeros).usage == Usage(input=9, output=2)
+
+
+def test_an_error_in_a_list_keeps_the_text() -> None:
+    reply = read(candidate({"text": "a"}), [{"error": {"code": 503, "message": "boom", "status": "UNAVAILABLE"}}])
+    assert (reply.parts, reply.partial, reply.notices) == ((Text(text="a"),), "error", ())
+    assert "boom" in (reply.error or "")
