@@ -172,8 +172,9 @@ def test_an_old_function_call() -> None:
 
 
 def test_a_refusal_is_kept_as_words_and_told() -> None:
-    reply = read(chunk(refusal="I can"), chunk(refusal="not."), chunk("stop"))
-    assert (reply.parts, reply.partial) == ((Text(text="I cannot."),), "refused")
+    for end in ("stop", "declined"):
+        reply = read(chunk(refusal="I can"), chunk(refusal="not."), chunk(end))
+        assert (reply.parts, reply.partial) == ((Text(text="I cannot."),), "refused")
 
 
 def test_only_the_first_choice_counts() -> None:

@@ -162,7 +162,11 @@ def test_zeros_at_the_end_take_no_count_back() -> None:
     assert read(used, zeros).usage == Usage(input=9, output=2)
 
 
-def test_an_error_in_a_list_keeps_the_text() -> None:
-    reply = read(candidate({"text": "a"}), [{"error": {"code": 503, "message": "boom", "status": "UNAVAILABLE"}}])
+@pytest.mark.parametrize(
+    "frame",
+    [[{"error": {"code": 503, "message": "boom", "status": "UNAVAILABLE"}}], {"code": 503, "message": "boom"}],
+)
+def test_an_error_in_any_shape_keeps_the_text(frame: Any) -> None:
+    reply = read(candidate({"text": "a"}), frame)
     assert (reply.parts, reply.partial, reply.notices) == ((Text(text="a"),), "error", ())
     assert "boom" in (reply.error or "")

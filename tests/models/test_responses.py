@@ -151,6 +151,7 @@ def test_arguments_that_only_the_end_of_a_call_says_are_kept(last: Any) -> None:
     expected = (ToolCall(call="c", name="g", arguments={"x": 1}),)
     assert read(begun, last, DONE).parts == expected
     assert read(begun, last, done(**CALL, arguments='{"x":1}'), DONE).parts == expected
+    assert read(last, done(**CALL), DONE).parts == expected
 
 
 def test_a_refusal_that_only_the_whole_item_says_is_a_refusal() -> None:

@@ -15,7 +15,7 @@ from forkwood.domain.text import storable_value
 from forkwood.models import sending
 from forkwood.models.calls import CallsApart, Fragment
 from forkwood.models.failures import Peer
-from forkwood.models.frames import FrameReader
+from forkwood.models.frames import FrameReader, flat_error
 from forkwood.models.quirks import Quirks
 from forkwood.models.reply import counted, whole
 from forkwood.models.tagged import TaggedDecoder
@@ -312,9 +312,10 @@ class ChatDecoder(TaggedDecoder[_Chunk]):
         self.said.ended = True
         self.said.finish_reason = reason
         known = reason.lower()
-        if known not in _WHOLE:
-            unknown: tuple[PartialReason, str] = ("error", f"the provider ended the reply: {reason}")
-            self.said.partial, self.said.error = _ENDS.get(known, unknown)
+        if known in _ENDS:
+            self.said.partial, self.said.error = _ENDS[known]
+        elif known not in _WHOLE and self.said.partial is None:
+            self.said.partial, self.said.error = "error", f"the provider ended the reply: {reason}"
 
     def _count(self, usage: Any) -> None:
         if isinstance(usage, dict):
@@ -322,14 +323,11 @@ class ChatDecoder(TaggedDecoder[_Chunk]):
 
 
 def _flat_error(frame: _Chunk, event: str) -> Any:
-    """The error FRAME itself is, as some servers send it once a stream has begun; None for a frame that is none."""
     marked = event == "error" or frame.object == "error"
-    said = frame.detail or (frame.message and frame.code)
-    if not marked and (frame.choices or frame.usage or not said):
-        return None
-    if not frame.message:
-        return frame.detail if isinstance(frame.detail, str | dict) else str(frame.detail or "no words given")
-    return frame.message if frame.code is None else {"message": frame.message, "code": frame.code}
+    told = frame.detail or (frame.message and frame.code)
+    if marked or (told and not frame.choices and not frame.usage):
+        return flat_error(frame.message or frame.detail, frame.code)
+    return None
 
 
 def usage_of(usage: dict[str, Any]) -> Usage:

@@ -59,6 +59,12 @@ def _listed_error(frame: bytes) -> Any:
     return next(filter(None, errors), None)
 
 
+def flat_error(words: Any, code: Any) -> Any:
+    """What a frame reports that is itself the error, as some servers send it once a stream has begun."""
+    words = words if isinstance(words, str | dict) else str(words or "no words given")
+    return {"message": words, "code": code} if code and isinstance(words, str) else words
+
+
 class Decoder(ABC, Generic[T]):
     """Reads the events of one stream. No IO, no clock: the same events give the same deltas and the same Reply."""
 

@@ -24,7 +24,7 @@ from forkwood.domain.settings import Effort
 from forkwood.domain.text import storable_value
 from forkwood.models import failures, sending
 from forkwood.models.failures import Peer
-from forkwood.models.frames import Decoder, FrameReader
+from forkwood.models.frames import Decoder, FrameReader, flat_error
 from forkwood.models.quirks import Quirks
 from forkwood.models.reply import counted, whole
 
@@ -166,6 +166,8 @@ class _Chunk(Struct, frozen=True, gc=False):
     promptFeedback: Any = None  # noqa: N815
     usageMetadata: Any = None  # noqa: N815
     error: Any = None
+    message: Any = None
+    code: Any = None
 
 
 class GoogleDecoder(Decoder[_Chunk]):
@@ -186,6 +188,9 @@ class GoogleDecoder(Decoder[_Chunk]):
     def _take(self, frame: _Chunk, event: str) -> None:
         if frame.error or event == "error":
             self.said.fail({"error": frame.error or "no words given"})
+            return
+        if frame.message and frame.code and not frame.candidates:
+            self.said.fail({"error": flat_error(frame.message, frame.code)})
             return
         if isinstance(frame.usageMetadata, dict):
             self.said.usage = counted(self.said.usage, usage_of(frame.usageMetadata))

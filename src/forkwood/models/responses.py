@@ -172,7 +172,8 @@ class ResponsesDecoder(Decoder[_Frame]):
             case "response.function_call_arguments.delta":
                 self._arguments(frame, frame.delta)
             case "response.function_call_arguments.done":
-                self._whole_arguments(self._slots.get(_key(frame)), frame.arguments)
+                if frame.arguments:
+                    self._whole_arguments(self._slot(_key(frame), "tool_call"), frame.arguments)
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
                 self._think(frame)
             case "response.output_item.added":
@@ -210,9 +211,9 @@ class ResponsesDecoder(Decoder[_Frame]):
         elif isinstance(piece, str):
             self.said.say(slot, piece)
 
-    def _whole_arguments(self, slot: Slot | None, arguments: Any) -> None:
+    def _whole_arguments(self, slot: Slot, arguments: Any) -> None:
         """ARGUMENTS that came in one piece, for the call in SLOT where no delta said them."""
-        if slot is None or slot.kind != "tool_call" or slot.pieces or slot.held:
+        if slot.pieces or slot.held:
             return
         if isinstance(arguments, str):
             self.said.say(slot, arguments)
