@@ -138,6 +138,18 @@ def test_two_messages_of_another_branch_are_carried_by_one_row(runtime: Runtime)
     assert texts(runtime, two[3]) == ["q1", "a1", "r2", "b2"]
 
 
+def test_a_message_is_looked_for_inside_carries_of_carries_of_one_source(runtime: Runtime) -> None:
+    """What the outer carry shares with one further up is found below it, though the one further up was met first."""
+    ids = said(runtime, "q1", "a1", "q2", "a2", "q3", "a3")
+    elsewhere = runtime.send("q2'", at=ids[1], run=False).node.id
+    runtime.switch(ids[5])
+    runtime.edit(ids[0], "q1'", keep=True)
+    runtime.edit(ids[4], "q3'", keep=True)
+    runtime.edit(ids[2], "q2''", keep=True)
+    assert texts(runtime) == ["q1'", "a1", "q2''", "a2", "q3'", "a3"]
+    assert texts(runtime, elsewhere) == ["q1", "a1", "q2'"]
+
+
 def test_a_path_never_holds_a_message_twice(runtime: Runtime) -> None:
     ids = said(runtime, "q1", "a1", "q2")
     with pytest.raises(Refused, match="twice") as refused:

@@ -53,9 +53,9 @@ def _position(tx: Tx, spot: Spot, node: int, length: int) -> int | None:
     Where it hangs on the path itself one look tells; else it can only be inside one of the path's grafts.
     """
     work = [(spot, walk.size(tx, spot), 0, 0)]
-    near: walk.Near = {}
     while work:
         end, whole, floor, shift = work.pop()
+        near: walk.Near = {}
         if floor < length <= whole and walk.prefix(tx, end, length) == Spot(node):
             return length + shift
         while (met := walk.last_graft(tx, end, near)) and met.upto > floor:
