@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
 
 import apsw
 from msgspec import Struct
@@ -27,6 +26,8 @@ class Migration(Struct, frozen=True, kw_only=True):
 @cache
 def shipped() -> tuple[Migration, ...]:
     """The migrations of this program, in order, without a gap."""
+    from importlib.resources import files  # only a store that is made or migrated needs them
+
     found = sorted(
         (parse(file.name, file.read_text("utf-8")) for file in files(__name__).iterdir() if file.name.endswith(".sql")),
         key=lambda migration: migration.version,
