@@ -221,3 +221,9 @@ def test_an_error_inside_a_stream(value: Any, kind: FailureKind, words: str) -> 
     failed = from_frame(PEER, value)
     assert failed.reason == kind
     assert words in failed.message
+
+
+def test_a_number_of_any_length_is_no_crash() -> None:
+    words = f"{'9' * 5_000} tokens > 5"
+    told = from_response(PEER, 400, {}, json.dumps({"error": {"message": words}}).encode(), NOW)
+    assert told.facts["status"] == 400

@@ -36,10 +36,10 @@ _CONTEXT = re.compile(
 )
 _BUSY = re.compile(r"server busy|maximum pending requests", re.IGNORECASE)
 _COUNTS = (
-    re.compile(r"(?P<got>\d+) tokens > (?P<most>\d+)"),
-    re.compile(r"maximum context length (?:is|of) (?P<most>\d+) tokens.*?(?P<got>\d+) tokens", re.DOTALL),
-    re.compile(r"\((?P<got>\d+) tokens\) exceeds the available context size \((?P<most>\d+)"),
-    re.compile(r"token count \((?P<got>\d+)\) exceeds .*?\((?P<most>\d+)\)"),
+    re.compile(r"(?P<got>\d{1,15}) tokens > (?P<most>\d{1,15})"),
+    re.compile(r"maximum context length (?:is|of) (?P<most>\d{1,15}) tokens.*?(?P<got>\d{1,15}) tokens", re.DOTALL),
+    re.compile(r"\((?P<got>\d{1,15}) tokens\) exceeds the available context size \((?P<most>\d{1,15})"),
+    re.compile(r"token count \((?P<got>\d{1,15})\) exceeds .*?\((?P<most>\d{1,15})\)"),
 )
 
 _KINDS: dict[FailureKind, str] = {

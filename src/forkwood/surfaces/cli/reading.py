@@ -46,10 +46,11 @@ def tree(call: Call, *, fold: bool, svg: Path | None) -> None:
 
     nodes = call.runtime.tree(conversation=call.conversation)
     if svg is not None:
+        from forkwood.surfaces.cli.screen_text import visible
         from forkwood.surfaces.cli.show_svg import draw_svg
 
         _write(svg, draw_svg(nodes, _head(call)))
-        call.give(nodes, lambda: f"Written: {svg}")
+        call.give(nodes, lambda: f"Written: {visible(str(svg))}")
         return
     terminal = call.terminal
     call.give(
