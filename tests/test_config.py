@@ -328,3 +328,58 @@ def test_the_page_about_settings_names_all_that_can_be_set(shape: type[msgspec.S
         name = f"FORKWOOD_{field.name.upper()}" if field.name in config.FROM_ENVIRONMENT else field.name
         assert re.search(rf"\b{name}\b", page)
     assert all(variable in page for variable in ("FORKWOOD_MODEL", "FORKWOOD_LOCAL_SERVERS"))
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("/tmp/" + "a" * 300, "too long"),
+        ("/" + "b/" * 3_000, "too long"),
+        ("/nowhere/\udcff", "not UTF-8"),
+        ("~nosuchuser/x", "home directory"),
+    ],
+)
+def test_a_name_that_no_home_can_have_is_told(said: str, why: str) -> None:
+    with pytest.raises(StoreUnusable) as failed:
+        config.load_settings({"FORKWOOD_HOME": said})
+    assert why in failed.value.message and "FORKWOOD_HOME" in failed.value.hint
+
+
+def test_a_home_below_a_folder_that_was_removed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(StoreUnusable):
+        config.load_settings({"FORKWOOD_HOME": "here"})
+
+
+def test_a_file_is_as_deep_as_may_be_and_one_more(home: Path) -> None:
+    deepest = ".".join(["providers", "p", "extra_body", *["a"] * (limits.config_keys_deep_max - 3)])
+    put(home, f"{deepest} = 1")
+    assert config.config_get(load(home), "providers.p.extra_body.a")
+    put(home, f"{deepest}.a = 1")
+    with pytest.raises(Misused, match="nested too deeply"):
+        load(home)
+
+
+@pytest.mark.parametrize("value", ["[" * 5_000 + "]" * 5_000, '{"a":' * 100 + "1" + "}" * 100])
+def test_a_value_that_is_nested_too_deeply_is_refused_and_the_file_stays(home: Path, value: str) -> None:
+    path = put(home, "# mine\n")
+    with pytest.raises(Misused):
+        config.config_set(home, "providers.p.extra_body.a", value)
+    assert path.read_text() == "# mine\n"
+
+
+@pytest.mark.parametrize("key", [".".join("a" * 5_000), "[" * 5_000, "a" * 100_000 + "."])
+def test_a_key_as_long_as_a_letter_is_told_shortly(home: Path, key: str) -> None:
+    with pytest.raises(Misused) as refused:
+        config.config_get(load(home), key)
+    assert len(refused.value.message) < 2 * limits.key_characters_max + 40
+
+
+@pytest.mark.parametrize("text", ["{} = 1", "[[{}]]", "[{}]", "system = {{ {} = 1 }}"])
+def test_a_file_of_thousands_of_keys_in_one_another_is_refused(home: Path, text: str) -> None:
+    put(home, text.format(".".join("a" * 5_000)))
+    with pytest.raises(Misused):
+        load(home)

@@ -56,16 +56,25 @@ def overridden(settings: Settings, environ: Mapping[str, str]) -> Settings:
 
 
 def home_of(environ: Mapping[str, str]) -> Path:
-    """The folder all data lives in, as an absolute path; it need not exist. Raises StoreUnusable where it is a file."""
+    """The folder all data lives in, as an absolute path; it need not exist. Raises StoreUnusable where it can be none:
+    a file, or a name that no folder can have."""
     said = environ.get("FORKWOOD_HOME", "")
-    home = Path(said).expanduser().absolute() if said else _usual_home()
-    if home.exists() and not home.is_dir():
-        raise StoreUnusable(
-            f"The home of Forkwood, {home}, is not a folder",
-            hint="set FORKWOOD_HOME to a folder, or move what stands there out of the way",
-            home=str(home),
-        )
-    return home
+    try:
+        home = Path(said).expanduser().absolute() if said else _usual_home()
+        said = str(home)
+        said.encode()
+        if home.is_dir() or not home.exists():
+            return home
+        why = "it is not a folder"
+    except UnicodeEncodeError:
+        why = "it is not UTF-8"
+    except (OSError, RuntimeError, ValueError) as error:  # too long, of a user nobody knows, with a NUL
+        why = getattr(error, "strerror", None) or str(error).rstrip(".")
+    raise StoreUnusable(
+        f"The home of Forkwood, {said}, cannot be used: {why}",
+        hint="set FORKWOOD_HOME to a folder, or move what stands there out of the way",
+        home=said,
+    )
 
 
 def settings_of(text: str, path: Path, home: Path) -> Settings:
@@ -77,7 +86,9 @@ def settings_of(text: str, path: Path, home: Path) -> Settings:
     except ValueError as error:
         raise Misused(f"{path} is not TOML: {error}", hint="correct that line", file=str(path)) from None
     except RecursionError:
-        raise Misused(f"{path} is nested too deeply", hint="correct it by hand", file=str(path)) from None
+        raise _too_deep(path) from None
+    if _depth_of(found) > limits.config_keys_deep_max:
+        raise _too_deep(path)
     try:
         settings = _settings(found, home)
         for wrong in _checked(settings):
@@ -299,14 +310,28 @@ def line_of(text: str, at: At) -> int | None:
 
 
 def _path_in(nested: Any) -> At:
-    match nested:
-        case dict() if nested:
-            name = next(iter(nested))
-            return (name, *_path_in(nested[name]))
-        case [first]:
-            return _path_in(first)
-        case _:
-            return ()
+    """The keys that lead to the innermost of NESTED, where each table has one key."""
+    keys: list[str] = []
+    while nested and isinstance(nested, dict | list):
+        if isinstance(nested, dict):
+            keys.append(next(iter(nested)))
+            nested = nested[keys[-1]]
+        else:
+            nested = nested[0] if len(nested) == 1 else None
+    return tuple(keys)
+
+
+def _depth_of(nested: Any) -> int:
+    """How many tables and lists stand in one another in NESTED, at the deepest."""
+    depth, level = 0, [nested]
+    while level := [one for one in level if isinstance(one, dict | list)]:
+        depth += 1
+        level = [inner for one in level for inner in (one.values() if isinstance(one, dict) else one)]
+    return depth
+
+
+def _too_deep(path: Path) -> Misused:
+    return Misused(f"{path} is nested too deeply", hint="correct it by hand", file=str(path))
 
 
 def _keys_of(key: str) -> At:
@@ -314,10 +339,13 @@ def _keys_of(key: str) -> At:
 
     try:
         found = _path_in(tomllib.loads(f"{key} = 0")) if "\n" not in key else ()
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         found = ()
-    if not found:
-        raise Misused(f"{key!r} is not the name of a setting", hint="write it with dots: profiles.NAME.model", key=key)
+    if not 0 < len(found) <= limits.config_keys_deep_max:
+        shown = key[: limits.key_characters_max]
+        raise Misused(
+            f"{shown!r} is not the name of a setting", hint="write it with dots: profiles.NAME.model", key=key
+        )
     return found
 
 
@@ -340,7 +368,7 @@ def _typed(text: str, shape: Any, at: At) -> Any:
         if shape is Any:
             return _plain(text)
         return msgspec.convert(text, shape, strict=False)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, RecursionError) as error:
         raise Wrong(at, str(error)) from None
 
 

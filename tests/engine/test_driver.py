@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from forkwood.domain.errors import StoreUnusable
+from forkwood.domain.ids import make_id
 from forkwood.engine import driver as module
 from forkwood.engine.driver import Driver, lives
 
@@ -53,10 +57,36 @@ def test_a_name_nobody_has_is_dead(tmp_path: Path) -> None:
 
 
 def test_files_of_the_dead_are_swept_by_the_next(tmp_path: Path) -> None:
-    (tmp_path / "dead.lock").touch()
+    (tmp_path / f"{make_id(1, bytes(10))}.lock").touch()
+    (tmp_path / f"{make_id(2, bytes(10))}.lock").mkdir()
+    (tmp_path / "another program's.lock").touch()
     me = driver(tmp_path, "me")
-    assert [file.name for file in tmp_path.iterdir()] == ["me.lock"]
+    assert {file.name for file in tmp_path.iterdir()} == {
+        "another program's.lock",
+        f"{make_id(2, bytes(10))}.lock",
+        "me.lock",
+    }
     me.close()
+
+
+@pytest.mark.parametrize(
+    "make", [Path.touch, os.mkfifo, lambda path: path.symlink_to("nowhere/at/all"), lambda path: path.symlink_to(path)]
+)
+def test_where_no_lock_can_be_held_the_folder_is_named(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    folder = tmp_path / "drivers"
+    make(folder)
+    with pytest.raises(StoreUnusable) as failed:
+        driver(folder, "me")
+    assert str(folder) in failed.value.message and "resume" in failed.value.hint
+    assert failed.value.facts["reason"] == "drivers"
+
+
+def test_a_driver_of_whom_it_cannot_be_told_whether_it_lives_is_not_taken_for_dead(tmp_path: Path) -> None:
+    (tmp_path / "looped.lock").symlink_to("looped.lock")
+    with pytest.raises(StoreUnusable):
+        lives(tmp_path, "looped")
+    (tmp_path / "file").touch()
+    assert not lives(tmp_path / "file", "me"), "nobody holds a lock in what is no folder"
 
 
 def test_a_file_swept_between_its_making_and_its_locking_is_given_up(

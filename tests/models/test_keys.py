@@ -218,3 +218,11 @@ def test_a_header_goes_by_its_name_in_lower_case() -> None:
     for value in ("a\nb", "ü"):
         with pytest.raises(Misused):
             keys.header("x-title", value)
+
+
+@pytest.mark.parametrize("name", ["/" + "k" * 300, "/k" * 3_000])
+def test_a_name_that_no_key_file_can_have_is_told(name: str) -> None:
+    with pytest.raises(ProviderFailed) as failed:
+        Keys({})(f"file:{name}")
+    assert failed.value.reason == "auth"
+    assert not Keys({}).present(f"file:{name}")

@@ -90,6 +90,38 @@ def test_a_file_that_fails_while_it_is_read_is_told(tmp_path: Path, monkeypatch:
 
     path = tmp_path / "a"
     path.write_text("x")
-    monkeypatch.setattr(Path, "open", fails)
+    monkeypatch.setattr(os, "open", fails)
     with pytest.raises(Misused, match="cannot be read: Permission denied"):
         read([path])
+
+
+def test_what_would_be_waited_for_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pipe, path = tmp_path / "pipe", tmp_path / "a"
+    os.mkfifo(pipe)
+    path.write_bytes(b"words")
+    looked = Path.stat
+
+    def swapped(self: Path, **how: bool) -> os.stat_result:
+        state = looked(self, **how)
+        if self == path:
+            path.unlink()
+            pipe.rename(path)
+        return state
+
+    with pytest.raises(Misused, match="no regular file"):
+        read([pipe])
+    monkeypatch.setattr(Path, "stat", swapped)
+    with pytest.raises(Misused, match="no regular file"):
+        read([path])
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "/" + "b/" * 3_000, "a\0b", "/proc/self/mem"])
+def test_a_name_that_no_file_can_have_is_told(name: str) -> None:
+    with pytest.raises(Misused, match="cannot be read"):
+        read([Path(name)])
+
+
+def test_below_a_file_there_is_none(tmp_path: Path) -> None:
+    (tmp_path / "a").touch()
+    with pytest.raises(NotFound):
+        read([tmp_path / "a" / "b"])

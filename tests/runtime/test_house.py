@@ -90,3 +90,13 @@ def test_an_echoed_variable_reaches_nothing_that_is_kept(home: Path, tmp_path: P
     assert "".join(one.text for one in seen if isinstance(one, DeltaSeen) and one.part == "text") == "it is [secret]."
     assert runtime.path()[1].node.text == "it is [secret]."
     assert "a-value-of-a-token" not in repr((seen, runtime.path(), list(runtime.log())))
+
+
+def test_a_script_is_not_found_from_a_folder_that_was_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runtime = door(Store.in_memory(), Settings(home="/x"))
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert runtime.house.known_model("scripted:/a.json") == "scripted:/a.json"
+    assert runtime.house.known_model("scripted:a.json") == "scripted:a.json"

@@ -156,6 +156,13 @@ def test_a_link_that_leads_nowhere_is_refused_and_one_that_leads_to_a_store_foll
     assert texts(opened(home)) == ["word 0", "word 1"]
 
 
+def test_a_link_that_leads_back_to_itself_is_refused(home: Path) -> None:
+    home.mkdir()
+    (home / "forkwood.db").symlink_to("forkwood.db")
+    with pytest.raises(StoreUnusable, match="leads back to itself"):
+        opened(home)
+
+
 def test_opening_what_is_there_writes_nothing(home: Path) -> None:
     store = opened(home)
     fill(store, 2)

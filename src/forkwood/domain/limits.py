@@ -105,6 +105,8 @@ search_word_characters_max = 1_000
 search_scan_messages_max = 1_000_000
 search_hits_max = 1_000
 config_bytes_max = 1 * MIB
+config_keys_deep_max = 64
+"""Tables and lists in one another: what goes into a request (`extra_body`) is never as deep."""
 backups_kept = 10
 problems_of_a_kind_max = 100
 """Doctor names as many problems of one kind, and counts the others."""

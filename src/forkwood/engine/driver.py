@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self
+
+from forkwood.domain.errors import StoreUnusable
+from forkwood.domain.ids import is_id
 
 _SUFFIX = ".lock"
 
@@ -45,16 +48,20 @@ class Driver:
 
     @classmethod
     def start(cls, folder: Path, new_name: Callable[[], str]) -> Self:
-        """A new living driver in FOLDER (made where it is missing); files of dead ones are removed."""
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _sweep(folder)
-        while True:
-            name = new_name()
-            handle = os.open(_file(folder, name), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-            # A sweeper may have met the file before it was locked, and taken it for one of the dead.
-            if _try_lock(handle) and _stands(folder, name, handle):
-                return cls(folder, name, handle)
-            os.close(handle)
+        """A new living driver in FOLDER (made where it is missing); files of dead ones are removed.
+
+        Raises StoreUnusable where no lock can be held there.
+        """
+        with _usable(folder):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _sweep(folder)
+            while True:
+                name = new_name()
+                handle = os.open(_file(folder, name), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+                # A sweeper may have met the file before it was locked, and taken it for one of the dead.
+                if _try_lock(handle) and _stands(folder, name, handle):
+                    return cls(folder, name, handle)
+                os.close(handle)
 
     def close(self) -> None:
         """Let the lock go, and with it all that is driven."""
@@ -67,16 +74,42 @@ def _file(folder: Path, name: str) -> Path:
     return folder / f"{name}{_SUFFIX}"
 
 
+@contextmanager
+def _usable(folder: Path) -> Iterator[None]:
+    """While the body works in FOLDER, what the disk refuses is said as what it is: this home drives nothing."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreUnusable(
+            f"The folder of those who drive runs, {folder}, cannot be used: {error.strerror or error}",
+            hint="make it a folder you may write, or move what stands there away; what was said is kept, and "
+            "forkwood resume goes on with its run",
+            reason="drivers",
+            path=str(folder),
+        ) from error
+
+
 def _sweep(folder: Path) -> None:
     for file in folder.glob(f"*{_SUFFIX}"):
-        lives(folder, file.name.removesuffix(_SUFFIX))
+        name = file.name.removesuffix(_SUFFIX)
+        if is_id(name):  # where the folder is a link to one of another program, its locks are not ours
+            with suppress(OSError):  # it stays, and whoever asks for that driver is told
+                _holds(folder, name)
 
 
 def lives(folder: Path, name: str) -> bool:
-    """Whether a driver of that NAME holds its lock in FOLDER. A dead one's file is removed."""
+    """Whether a driver of that NAME holds its lock in FOLDER. A dead one's file is removed.
+
+    Raises StoreUnusable where that cannot be told.
+    """
+    with _usable(folder):
+        return _holds(folder, name)
+
+
+def _holds(folder: Path, name: str) -> bool:
     try:
-        handle = os.open(_file(folder, name), os.O_RDWR)
-    except FileNotFoundError:
+        handle = os.open(_file(folder, name), os.O_RDWR | getattr(os, "O_NONBLOCK", 0))
+    except (FileNotFoundError, NotADirectoryError):
         return False
     try:
         if not _try_lock(handle):

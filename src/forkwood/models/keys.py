@@ -71,7 +71,7 @@ class Keys:
             case "keyring":
                 value = _from_keyring(found.name)
             case "file":
-                value = _from_file(Path(found.name).expanduser())
+                value = _from_file(found.name)
         if value is None or not value.strip():
             raise ProviderFailed("auth", f"There is no key at {reference}", hint=_where_to_put_it(found), key=reference)
         return _sendable(value.strip(), reference)
@@ -85,7 +85,10 @@ class Keys:
             case "keyring":
                 return True
             case "file":
-                return Path(found.name).expanduser().is_file()
+                try:
+                    return Path(found.name).expanduser().is_file()
+                except (OSError, RuntimeError):  # too long for any file, or below the home of nobody
+                    return False
 
 
 def keep(home: Path, provider: str, value: str) -> str:
@@ -168,14 +171,17 @@ def _sendable(value: str, reference: str) -> str:
     return value
 
 
-def _from_file(path: Path) -> str | None:
-    """The text of the file at PATH, which must be a regular one that nobody else can read. None where there is none."""
+def _from_file(name: str) -> str | None:
+    """The text of the file of that NAME, a regular one that nobody else can read. None where there is none."""
+    path = Path(name)
     try:
+        path = path.expanduser()
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
     except FileNotFoundError:
         return None
-    except OSError as error:
-        raise ProviderFailed("auth", f"The key file {path} cannot be read: {error.strerror}", path=str(path)) from None
+    except (OSError, RuntimeError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise ProviderFailed("auth", f"The key file {path} cannot be read: {why}", path=str(path)) from None
     try:
         _must_be_private(path, os.fstat(handle))
         return os.read(handle, limits.secret_bytes_max + 2).decode("utf-8", "replace")

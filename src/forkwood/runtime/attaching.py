@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import mimetypes
+import os
+import stat
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -64,28 +66,38 @@ def image_type(content: bytes) -> str | None:
 
 def _read(path: Path) -> ReadFile:
     try:
-        return _whole(path)
-    except OSError as error:
-        raise Misused(
-            f"{path} cannot be read: {error.strerror or error}", hint="attach a file you may read", path=str(path)
-        ) from error
-
-
-def _whole(path: Path) -> ReadFile:
-    if not path.exists():
-        raise NotFound(f"there is no file {path}", hint="--attach takes the path of a file", path=str(path))
-    if not path.is_file():
-        raise Misused(f"{path} is no regular file", hint="attach one file at a time", path=str(path))
-    with path.open("rb") as file:
-        content = file.read(limits.attachment_bytes_max + 1)
+        content = _whole(path)
+    except (FileNotFoundError, NotADirectoryError):
+        raise NotFound(f"there is no file {path}", hint="--attach takes the path of a file", path=str(path)) from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise Misused(f"{path} cannot be read: {why}", hint="attach a file you may read", path=str(path)) from error
     if len(content) > limits.attachment_bytes_max:
         raise LimitExceeded(
             f"the bytes of {path.name}",
             limit="attachment_bytes_max",
             bound=limits.attachment_bytes_max,
-            got=path.stat().st_size,
+            got=max(len(content), path.stat().st_size),
         )
     return ReadFile(part=_described(path.name, content), content=content)
+
+
+def _whole(path: Path) -> bytes:
+    """The bytes of PATH, as many as may be and one more. Raises Misused where it is no regular file, also where it has
+    become one that would be waited for since it was looked at."""
+    _must_be_regular(path, path.stat())
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        _must_be_regular(path, os.fstat(handle))
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            return file.read(limits.attachment_bytes_max + 1) or b""
+    finally:
+        os.close(handle)
+
+
+def _must_be_regular(path: Path, state: os.stat_result) -> None:
+    if not stat.S_ISREG(state.st_mode):
+        raise Misused(f"{path} is no regular file", hint="attach one file at a time", path=str(path))
 
 
 def _blob_again(path: Path, sent: Attachment | None, key: str) -> str:

@@ -44,6 +44,14 @@ def ended(work: Coroutine[Any, Any, T]) -> T:
         return aside.submit(asyncio.run, work).result()
 
 
+def _here() -> str:
+    """The folder this process stands in; none where it was removed: a script named from there is not found then."""
+    try:
+        return str(Path.cwd())
+    except FileNotFoundError:
+        return ""
+
+
 class House:
     """One store, one door, one client. Handed to every verb; holds no rule. What loads slowly is loaded when wanted."""
 
@@ -122,7 +130,7 @@ class House:
         """NAME as it is kept (a script's path absolute). Raises Misused, and NotFound for a provider nobody knows."""
         from forkwood.models import names, registry
 
-        settled = names.settled(name, str(Path.cwd()))
+        settled = names.settled(name, _here())
         if not registry.is_known(settled, self.settings):
             raise ended(registry.nobody_knows(name, self.settings, self.environ))
         return settled

@@ -112,7 +112,10 @@ def _make_home(home: Path) -> None:
 
 def _followed(path: Path) -> Path:
     """The file itself, where PATH is a link: the log of a store lies beside the file."""
-    file = path.resolve(strict=True)
+    try:
+        file = path.resolve(strict=True)
+    except RuntimeError:
+        raise refused(path, "foreign", f"{path} is a link that leads back to itself", _ELSEWHERE) from None
     if file.parent != path.parent:
         refuse_network(file.parent)
     return file
