@@ -7,7 +7,7 @@ CREATE TABLE conversation (
   title TEXT NOT NULL,
   titled_by TEXT NOT NULL CHECK (titled_by IN ('rule', 'model', 'user')),
   head_node INTEGER REFERENCES node (seq),
-  head_cut INTEGER NOT NULL DEFAULT 0,
+  head_cut INTEGER NOT NULL DEFAULT 0 CHECK (head_cut >= 0),
   head_id BLOB,                                 -- the head node's name: lists of conversations read this table alone
   model TEXT,
   system TEXT,
@@ -15,7 +15,7 @@ CREATE TABLE conversation (
   tools_off TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(tools_off)),
   params TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(params)),
   profile TEXT,
-  turns INTEGER NOT NULL DEFAULT 0,
+  turns INTEGER NOT NULL DEFAULT 0 CHECK (turns >= 0),
   input INTEGER NOT NULL DEFAULT 0,
   output INTEGER NOT NULL DEFAULT 0,
   cost REAL,
@@ -33,6 +33,15 @@ CREATE TABLE conversation (
 ) STRICT;
 CREATE INDEX conversation_ending ON conversation (substr(id, -2));
 
+-- `INSERT OR REPLACE` deletes without asking the triggers that refuse deletion, where these are not made recursive: so
+-- every table whose rows stay refuses a row that would take another one's place.
+CREATE TRIGGER conversation_is_new BEFORE INSERT ON conversation BEGIN
+  SELECT RAISE(ABORT, 'conversations are never replaced')
+    WHERE EXISTS (SELECT 1 FROM conversation WHERE seq = NEW.seq) OR EXISTS (SELECT 1 FROM conversation WHERE id = NEW.id);
+END;
+CREATE TRIGGER conversation_stays BEFORE DELETE ON conversation BEGIN
+  SELECT RAISE(ABORT, 'conversations are never deleted');
+END;
 CREATE TRIGGER conversation_head_moved AFTER UPDATE OF head_node ON conversation BEGIN
   UPDATE conversation SET head_id = (SELECT id FROM node WHERE seq = NEW.head_node) WHERE seq = NEW.seq;
 END;
@@ -80,6 +89,7 @@ CREATE TABLE node (
   CHECK ((source_node IS NULL) = (parts IS NOT NULL)),
   CHECK ((source_node IS NULL) = (source_cut IS NULL)),
   CHECK ((source_node IS NULL) = (first IS NULL)),
+  CHECK (at_cut >= 0 AND source_cut >= 0 AND jump_cut >= 0 AND graft_cut >= 0),
   CHECK (source_node IS NOT NULL OR own = 1)
 ) STRICT;
 CREATE INDEX node_child ON node (at_node, at_cut);
@@ -107,6 +117,20 @@ CREATE TRIGGER node_hangs BEFORE INSERT ON node BEGIN
       (SELECT 1 FROM node p WHERE p.seq = NEW.at_node AND NEW.at_cut = 0 AND p.role = 'assistant'
          AND (SELECT group_concat(j.value ->> '$.call', char(10)) FROM json_each(p.parts) j WHERE j.value ->> '$.kind' = 'tool_call')
            = (SELECT group_concat(j.value ->> '$.call', char(10)) FROM json_each(NEW.parts) j WHERE j.value ->> '$.kind' = 'tool_result'));
+END;
+CREATE TRIGGER node_carries BEFORE INSERT ON node WHEN NEW.source_node IS NOT NULL BEGIN
+  SELECT RAISE(ABORT, 'a graft carries entries that are at its source')
+    WHERE NOT EXISTS (SELECT 1 FROM node s WHERE s.seq = NEW.source_node AND NEW.source_cut < s.own
+      AND NEW.own <= s.length - NEW.source_cut);
+  SELECT RAISE(ABORT, 'a graft begins with a message')
+    WHERE NOT EXISTS (SELECT 1 FROM node m WHERE m.seq = NEW.first AND m.source_node IS NULL);
+END;
+CREATE TRIGGER node_is_new BEFORE INSERT ON node BEGIN
+  SELECT RAISE(ABORT, 'nodes are never replaced')
+    WHERE EXISTS (SELECT 1 FROM node WHERE seq = NEW.seq) OR EXISTS (SELECT 1 FROM node WHERE id = NEW.id);
+  SELECT RAISE(ABORT, 'a reply has one node of results')
+    WHERE NEW.role = 'tool'
+      AND EXISTS (SELECT 1 FROM node WHERE role = 'tool' AND at_node = NEW.at_node AND at_cut = NEW.at_cut);
 END;
 CREATE TRIGGER node_is_forever BEFORE UPDATE ON node WHEN NOT EXISTS (SELECT 1 FROM purging) BEGIN
   SELECT RAISE(ABORT, 'nodes never change');
@@ -161,6 +185,9 @@ CREATE INDEX event_conversation ON event (conversation);
 CREATE INDEX event_act ON event (conversation) WHERE act = 1;
 CREATE INDEX event_run ON event (run) WHERE run IS NOT NULL;
 CREATE INDEX event_notice ON event (node) WHERE kind = 'notice.given';
+CREATE TRIGGER event_is_new BEFORE INSERT ON event BEGIN
+  SELECT RAISE(ABORT, 'events are never replaced') WHERE EXISTS (SELECT 1 FROM event WHERE seq = NEW.seq);
+END;
 CREATE TRIGGER event_is_forever BEFORE UPDATE ON event WHEN NOT EXISTS (SELECT 1 FROM purging) BEGIN
   SELECT RAISE(ABORT, 'events never change');
 END;
@@ -174,9 +201,9 @@ CREATE TABLE run (
   id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
   conversation INTEGER NOT NULL REFERENCES conversation (seq),
   from_node INTEGER REFERENCES node (seq),
-  from_cut INTEGER NOT NULL DEFAULT 0,
+  from_cut INTEGER NOT NULL DEFAULT 0 CHECK (from_cut >= 0),
   tip_node INTEGER REFERENCES node (seq),
-  tip_cut INTEGER NOT NULL DEFAULT 0,
+  tip_cut INTEGER NOT NULL DEFAULT 0 CHECK (tip_cut >= 0),
   status TEXT NOT NULL CHECK (status IN ('queued', 'running', 'waiting', 'done', 'failed', 'cancelled')),
   model TEXT NOT NULL,
   leads INTEGER NOT NULL CHECK (leads IN (0, 1)),
