@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from forkwood.domain.errors import (
     Conflict,
+    Defect,
     ForkwoodError,
     LimitExceeded,
     Misused,
@@ -21,6 +22,7 @@ KINDS: dict[type[ForkwoodError], str] = {
     LimitExceeded: "limit",
     ProviderFailed: "provider",
     StoreUnusable: "store",
+    Defect: "defect",
 }
 
 

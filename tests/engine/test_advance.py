@@ -7,8 +7,8 @@ from pathlib import Path
 from forkwood.domain.run import plan
 from forkwood.domain.step import CallModel
 from forkwood.engine.advance import advance, calls_in_turn
-from forkwood.store import holding, runs
-from tests.engine.stage import NOW, WHO, FakeModel, FakeTool, Stage, calling
+from forkwood.store import drafts, holding, runs
+from tests.engine.stage import NOW, WHO, FakeModel, FakeTool, Stage, calling, text
 
 
 async def test_a_cancel_settles_keeps_and_ends_in_one_transaction(tmp_path: Path) -> None:
@@ -46,3 +46,14 @@ async def test_the_head_moves_with_the_results_too(tmp_path: Path) -> None:
     with stage.store.read() as tx:
         assert last.role == "tool" and runs.tip(tx, run).node == last.seq
     assert stage.head().node == last.seq
+
+
+async def test_a_run_that_ends_without_a_reply_leaves_no_draft(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    run = stage.open()
+    with stage.store.write() as tx:
+        held = holding.hold(tx, run, "me", NOW)
+        drafts.append(tx, run, 1, 0, [text("Once")])
+        runs.ask_to_cancel(tx, run, who=WHO, now_ms=NOW)
+        advance(tx, stage.engine._supplies, holding.renew(tx, held))
+        assert drafts.parts(tx, run) == ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,10 @@ from forkwood.domain.errors import NotFound, StoreUnusable
 from forkwood.domain.model import Reply
 from forkwood.domain.watch import EventSeen
 from forkwood.store import conversations, entries
+from forkwood.store.db import Store
+from forkwood.store.opening import open_store
 from tests.engine.stage import (
+    NOW,
     USAGE,
     WHO,
     FakeModel,
@@ -236,3 +240,25 @@ async def test_a_whole_reply_without_deltas_is_kept(tmp_path: Path) -> None:
     result = await stage.answer()
     assert (result.status, result.node) == ("failed", None)
     assert result.error is not None and result.error["reason"] == "empty"
+
+
+async def test_a_store_that_is_another_versions_now_is_told_once_and_nothing_is_left_untold(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, store=open_store(tmp_path / "home", now_ms=NOW))
+    elsewhere = open_store(tmp_path / "home", now_ms=NOW)
+    driving: list[Any] = []
+
+    def migrate() -> None:
+        driving.extend(stage.engine._tasks.values())
+        migrated(elsewhere)
+
+    stage.models["fake:one"] = FakeModel([text("Once"), migrate, asyncio.Event()])
+    stage.say("Hi")
+    with pytest.raises(StoreUnusable, match="is of version 99 now"):
+        await stage.drive(stage.open())
+    await stage.engine.close()
+    assert [(task.done(), task._log_traceback) for task in driving] == [(True, False)]
+
+
+def migrated(store: Store) -> None:
+    """What a newer program does to the file."""
+    store._connection.pragma("user_version", 99)

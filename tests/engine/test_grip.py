@@ -9,6 +9,7 @@ import pytest
 from forkwood.domain import limits
 from forkwood.engine.grip import Grip
 from forkwood.engine.live import Feed
+from forkwood.engine.mask import Mask
 from forkwood.store import drafts, holding, runs
 from forkwood.store.holding import Lost
 from tests.engine.stage import NOW, WHO, Stage, text
@@ -92,3 +93,15 @@ def test_a_draft_is_written_by_its_bytes_and_not_by_its_characters(tmp_path: Pat
     assert written(stage, grip) == ""
     grip.hear(text("é"))
     assert written(stage, grip) == "é" * (limits.draft_bytes // 2)
+
+
+def test_letting_go_saves_what_was_held_back_too(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    grip = gripped(stage)
+    grip.mask = Mask(lambda: ("sk-0123456789abcdef",))
+    grip.begin_draft()
+    grip.hear(text("words sk-01"))
+    grip.beat()
+    assert written(stage, grip) == "words "
+    grip.let_go()
+    assert written(stage, grip) == "words sk-01"

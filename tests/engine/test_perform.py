@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from forkwood.domain import limits
 from forkwood.domain.errors import Refused
-from forkwood.domain.message import Text
+from forkwood.domain.message import Text, ToolCall
 from forkwood.domain.model import Reply
 from forkwood.domain.run_event import InteractionClosed
 from forkwood.domain.settings import Parameters
@@ -269,3 +269,46 @@ async def test_what_was_set_and_not_sent_is_told_once_at_the_first_reply_of_a_ru
     await stage.drive(run)
     told = [event.payload["text"] for event in stage.events(run) if event.kind == "notice.given"]
     assert told == ["context was not sent"]
+
+
+async def test_a_mistake_of_the_program_ends_the_run_and_keeps_what_came(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, FakeModel([text("Once"), ValueError("unforeseen")]))
+    result = await stage.answer()
+    assert (result.status, result.text) == ("failed", "Once")
+    assert result.error is not None
+    assert result.error["message"] == "Forkwood made a mistake (ValueError: unforeseen)"
+    assert stage.nodes()[-1].partial_reason == "error"
+
+
+async def test_a_mistake_before_the_reply_is_told_by_its_place_and_is_not_run_into_again(tmp_path: Path) -> None:
+    model = FakeModel([RecursionError("too deep")], reply("never"))
+    stage = Stage(tmp_path, model)
+    stage.say("Hi")
+    run = stage.open()
+    (result,) = results(await stage.drive(run))
+    assert result.status == "failed" and result.error is not None
+    assert (result.error["kind"], result.error["where"][:9]) == ("defect", "stage.py:")
+    assert results(await stage.drive(run)) == [result] and len(model.attempts) == 1
+
+
+async def test_a_reply_that_cannot_be_kept_leaves_its_words(tmp_path: Path, monkeypatch: Any) -> None:
+    far_too_long = ToolCall(call="a", name="t", arguments={"x": "far too long"})
+    stage = Stage(tmp_path, FakeModel([text("Once"), Reply(parts=(Text(text="Once"), far_too_long), finish="stop")]))
+    stage.say("Hi")
+    run = stage.open()
+    monkeypatch.setattr(limits, "message_bytes_max", 10)
+    (result,) = results(await stage.drive(run))
+    assert (result.status, result.text) == ("failed", "Once")
+    assert result.error is not None and "over the limit of 10" in result.error["message"]
+
+
+async def test_a_tool_that_breaks_ends_the_run_and_no_call_is_left_open(tmp_path: Path) -> None:
+    def breaks() -> None:
+        raise TypeError("no tool says this")
+
+    stage = Stage(tmp_path, FakeModel(calling("look")), tools=[FakeTool("look", breaks)])
+    stage.say("Hi")
+    run = stage.open()
+    (result,) = results(await stage.drive(run))
+    assert result.status == "failed" and result.error is not None and "no tool says this" in result.error["message"]
+    assert stage.nodes()[-1].parts[0].outcome == "interrupted"  # type: ignore[union-attr]

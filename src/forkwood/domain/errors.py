@@ -7,7 +7,8 @@ ForkwoodError
 ├── Misused             the words of the command are off     (exit 2)
 ├── LimitExceeded       something is larger than its bound   (exit 6)
 ├── ProviderFailed      a model could not be asked or failed (exit 1)
-└── StoreUnusable       the store cannot be used             (exit 7)
+├── StoreUnusable       the store cannot be used             (exit 7)
+└── Defect              the program itself made a mistake    (exit 1)
 """
 
 from __future__ import annotations
@@ -98,3 +99,16 @@ class StoreUnusable(ForkwoodError):
     """The store cannot be used: newer, foreign, empty, corrupt, on a network file system, read-only, full."""
 
     kind = "store"
+
+
+class Defect(ForkwoodError):
+    """The program itself made a mistake: WHAT it was, and WHERE it came up, for whoever mends it."""
+
+    kind = "defect"
+
+    def __init__(self, what: str, *, where: str) -> None:
+        super().__init__(
+            f"Forkwood made a mistake ({what})",
+            hint="this is a defect of the program: please report it with these words; nothing that was kept is lost",
+            where=where,
+        )

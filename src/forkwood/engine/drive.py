@@ -8,7 +8,7 @@ from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 from forkwood.domain.act import Who
-from forkwood.domain.errors import ForkwoodError
+from forkwood.domain.errors import ForkwoodError, StoreUnusable
 from forkwood.domain.ids import Id
 from forkwood.domain.message import Via
 from forkwood.domain.run import MOVING, Run, plan
@@ -20,32 +20,41 @@ from forkwood.engine.grip import Grip
 from forkwood.engine.live import Feed, Follower, Watcher, result
 from forkwood.engine.perform import call_model, use_tool
 from forkwood.engine.recover import take_over
-from forkwood.engine.supplies import Supplies
+from forkwood.engine.supplies import Supplies, defect
 from forkwood.store import holding, log, runs
 from forkwood.store.db import Tx
 from forkwood.store.holding import Held, Lost
 
 
 async def drive(grip: Grip) -> None:
-    """Fold, plan, perform, commit: until the run waits for a person or is over. Raises Lost, StoreUnusable."""
+    """Fold, plan, perform, commit: until the run waits for a person or is over. Raises Lost, StoreUnusable.
+
+    Whatever else goes wrong ends the run failed: left at work, it would run into the same each time it is driven.
+    """
     try:
-        grip.commit()
-        model = None
-        while (step := plan(grip.held.state)) is not None:
-            match step:
-                case CallModel():
-                    try:
-                        model = model or await grip.supplies.model(grip.held.model)
-                    except ForkwoodError as error:
-                        grip.stop(error)
-                        continue
-                    await call_model(grip, model, step)
-                case UseTool():
-                    await use_tool(grip, step)
-                case _:
-                    grip.commit()  # nothing outside is wanted: a commit does it
+        await _move(grip)
+    except (Lost, StoreUnusable):
+        raise
+    except ForkwoodError as error:
+        grip.stop(error)
+    except Exception as error:  # a mistake of the program's own ends this run, and no other
+        grip.stop(defect(error))
     finally:
         grip.let_go()
+
+
+async def _move(grip: Grip) -> None:
+    grip.commit()
+    model = None
+    while (step := plan(grip.held.state)) is not None:
+        match step:
+            case CallModel():
+                model = model or await grip.supplies.model(grip.held.model)
+                await call_model(grip, model, step)
+            case UseTool():
+                await use_tool(grip, step)
+            case _:
+                grip.commit()  # nothing outside is wanted: a commit does it
 
 
 class Engine:
@@ -95,7 +104,7 @@ class Engine:
             return False
         grip = self._grips[run] = Grip(self._supplies, held, Feed(self._supplies.store, run))
         task = self._tasks[run] = asyncio.ensure_future(drive(grip))
-        task.add_done_callback(lambda _: self._forget(run))
+        task.add_done_callback(lambda done: self._forget(run, done))
         return True
 
     def cancel(self, run: Id, who: Who) -> Run:
@@ -151,7 +160,10 @@ class Engine:
             self._driver = Driver.start(self._supplies.drivers, self._supplies.new_id)
         return self._driver
 
-    def _forget(self, run: Id) -> None:
+    def _forget(self, run: Id, done: asyncio.Task[None]) -> None:
+        """What a driver raised is told by whoever watches; where nobody does, the store says the same to the next."""
+        if not done.cancelled():
+            done.exception()
         self._tasks.pop(run, None)
         self._grips.pop(run, None)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from forkwood.domain import joins, policy
-from forkwood.domain.errors import LimitExceeded, Misused, Refused
 from forkwood.domain.event import NoticeGiven
 from forkwood.domain.message import Origin, Part, Text, calls_of
 from forkwood.domain.model import Reply, cost_of
@@ -17,13 +16,11 @@ from forkwood.store.holding import Held
 
 
 def keep_reply(grip: Grip, turn: int, reply: Reply, ready: Prepared) -> None:
-    """Append REPLY to the tree at the run's tip. One that the tree does not take ends the run failed. Raises Lost."""
-    try:
-        with grip.supplies.store.write() as tx:
-            held = holding.renew(tx, grip.held)
-            grip.settle(tx, _kept(tx, grip, held, reply, turn=turn, ready=ready))
-    except (LimitExceeded, Misused, Refused) as error:
-        grip.stop(error)
+    """Append REPLY to the tree at the run's tip. Raises Lost, and for one that the tree does not take LimitExceeded,
+    Misused or Refused."""
+    with grip.supplies.store.write() as tx:
+        held = holding.renew(tx, grip.held)
+        grip.settle(tx, _kept(tx, grip, held, reply, turn=turn, ready=ready))
 
 
 def _kept(tx: Tx, grip: Grip, held: Held, reply: Reply, *, turn: int, ready: Prepared) -> Held:

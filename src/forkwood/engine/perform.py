@@ -9,7 +9,7 @@ from typing import cast
 
 from msgspec.structs import replace
 
-from forkwood.domain.errors import ForkwoodError, ProviderFailed
+from forkwood.domain.errors import ForkwoodError, ProviderFailed, StoreUnusable
 from forkwood.domain.message import PartialReason, Text, ToolCall
 from forkwood.domain.model import NEXT_KEY_STATUS, Delta, Model, Reply, Try, wait_before
 from forkwood.domain.run_event import CallSettled, CallStarted, RunSealed, TryFailed, TurnStarted
@@ -20,32 +20,42 @@ from forkwood.engine.attend import attend
 from forkwood.engine.grip import Grip
 from forkwood.engine.keep import keep_reply
 from forkwood.engine.prepare import Prepared, prepare
+from forkwood.engine.supplies import defect
 from forkwood.store import drafts, holding, manifests
 from forkwood.store.db import Tx
+from forkwood.store.holding import Lost
 
 CHANGED = "changed since it was asked"
 
 
 async def call_model(grip: Grip, model: Model, step: CallModel) -> None:
-    """One turn: prepared, announced, sent, streamed, kept."""
-    try:
-        ready = prepare(grip.supplies, grip.held, model, step)
-    except ForkwoodError as error:
-        grip.stop(error)
-        return
+    """One turn: prepared, announced, sent, streamed, kept. What cannot go on raises; what came by then is kept."""
+    ready = prepare(grip.supplies, grip.held, model, step)
     if not _announced(grip, step, ready):
         return
     grip.begin_draft()
-    reply = await attend(_tries(grip, model, ready, step.turn), grip.poke, grip.beat)
+    try:
+        await _take_turn(grip, model, ready, step.turn)
+    except (Lost, StoreUnusable):
+        raise
+    except Exception as error:  # whatever it is, what has come by then must not go with it
+        if not grip.feed.flight:
+            raise
+        broken = error if isinstance(error, ForkwoodError) else defect(error)
+        keep_reply(grip, step.turn, _so_far(grip, "error", broken.message), ready)
+    grip.begin_draft()
+    grip.feed.catch_up()
+
+
+async def _take_turn(grip: Grip, model: Model, ready: Prepared, turn: int) -> None:
+    reply = await attend(_tries(grip, model, ready, turn), grip.poke, grip.beat)
     if reply is None and grip.held.state.cancelling:
         reply = _so_far(grip, "cancelled")
     if reply is None:
         return  # the last failed try is in the log, and what follows from it
-    if step.turn == 1:
+    if turn == 1:
         reply = replace(reply, notices=(*model.unsent(ready.manifest.parameters), *reply.notices))
-    keep_reply(grip, step.turn, reply, ready)
-    grip.begin_draft()
-    grip.feed.catch_up()
+    keep_reply(grip, turn, reply, ready)
 
 
 def _announced(grip: Grip, step: CallModel, ready: Prepared) -> bool:
@@ -118,13 +128,9 @@ def _judged(grip: Grip, model: Model, failure: ProviderFailed, turn: int) -> Try
 
 async def use_tool(grip: Grip, step: UseTool) -> None:
     """One call: what a crash left of it is looked at, its effect is announced, then it happens."""
-    try:
-        with grip.supplies.store.read() as tx:
-            call = calls_in_turn(tx, grip.held)[step.call.call]
-            tool = _as_sealed(tx, grip, call.name)
-    except ForkwoodError as error:
-        grip.stop(error)
-        return
+    with grip.supplies.store.read() as tx:
+        call = calls_in_turn(tx, grip.held)[step.call.call]
+        tool = _as_sealed(tx, grip, call.name)
     if tool is None:
         grip.commit(_settled(grip, step, ToolOutcome(outcome="error", parts=(Text(text=CHANGED),))))
         return

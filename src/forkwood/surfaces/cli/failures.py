@@ -9,6 +9,7 @@ import click
 
 from forkwood.domain.errors import (
     Conflict,
+    Defect,
     ForkwoodError,
     LimitExceeded,
     Misused,
@@ -30,6 +31,7 @@ EXIT_CODES: dict[type[ForkwoodError], int] = {
     Refused: 4,
     LimitExceeded: 6,
     StoreUnusable: 7,
+    Defect: 1,
     ForkwoodError: 1,
 }
 EXIT_CODES_BY_KIND = {error.kind: code for error, code in EXIT_CODES.items()}
