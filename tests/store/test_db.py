@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import apsw
@@ -88,6 +90,31 @@ def test_what_holds_for_every_connection(home: Path) -> None:
         assert tx.value("PRAGMA journal_mode") == "wal"
         assert tx.value("PRAGMA busy_timeout") == limits.busy_ms
         assert tx.value("PRAGMA recursive_triggers") == 1
+
+
+def moved(home: Path) -> None:
+    home.rename(home.with_name("elsewhere"))
+
+
+def deleted(home: Path) -> None:
+    (home / "forkwood.db").unlink()
+
+
+def replaced(home: Path) -> None:
+    fill(opened(home.with_name("other")), 1)
+    shutil.copy(home.with_name("other") / "forkwood.db", home / "copy")
+    (home / "copy").replace(home / "forkwood.db")
+
+
+@pytest.mark.parametrize("lost", [moved, deleted, replaced])
+def test_a_file_that_is_no_longer_in_its_place_is_not_written_to(home: Path, lost: Callable[[Path], None]) -> None:
+    store = opened(home)
+    fill(store, 2)
+    lost(home)
+    with pytest.raises(StoreUnusable, match="no longer the file that was opened") as caught, store.write():
+        pytest.fail("nobody would ever read it")
+    assert caught.value.facts == {"reason": "moved", "path": str(home / "forkwood.db")}
+    assert texts(store) == ["word 0", "word 1"]
 
 
 def test_a_checkpoint_empties_the_log_unless_a_reader_is_in_the_way(

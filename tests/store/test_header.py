@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import BinaryIO
 
 import apsw
 import pytest
@@ -69,6 +70,44 @@ def test_frames_of_an_earlier_generation_do_not_count(home: Path) -> None:
     first = header.parse(header.read_start(path))
     assert first is not None
     assert (first.user_version, header.version_of(path, first)) == (21, 3)
+
+
+def test_a_log_that_is_begun_anew_while_it_is_read_is_read_again(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = home / "forkwood.db"
+    opened(home).close()
+    connection = apsw.Connection(str(path))
+    for number in range(20):
+        connection.pragma("user_version", number + 2)
+    first = header.parse(header.read_start(path))
+    assert first is not None
+    committed = header._committed
+
+    def overtaken(log: BinaryIO) -> dict[int, int]:
+        found = committed(log)
+        monkeypatch.setattr(header, "_committed", committed)
+        connection.pragma("wal_checkpoint", "TRUNCATE")
+        connection.pragma("user_version", 30)
+        return found
+
+    monkeypatch.setattr(header, "_committed", overtaken)
+    assert header.version_of(path, first) == 30
+
+
+def test_a_log_that_goes_while_it_is_looked_for_says_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, store = home / "forkwood.db", opened(home)
+    fill(store, 1)
+    first = header.parse(header.read_start(path))
+    assert first is not None
+    opened_log = header._opened
+
+    def gone(log: Path) -> BinaryIO:
+        log.unlink()
+        return opened_log(log)
+
+    monkeypatch.setattr(header, "_opened", gone)
+    assert header.version_of(path, first) == 1
+    assert header.committed_pages(Path(f"{path}-wal")) == {}
+    store.close()
 
 
 def test_an_uncommitted_or_foreign_log_says_nothing(home: Path, tmp_path: Path) -> None:

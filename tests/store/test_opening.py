@@ -145,6 +145,18 @@ def test_a_store_that_is_no_file_is_refused(home: Path, make: Callable[[Path], N
     assert "not a regular file" in caught.value.message
 
 
+@pytest.mark.parametrize("suffix", ["-wal", "-shm", "-journal"])
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["pipe", "directory"])
+def test_what_is_no_file_beside_a_store_is_refused_and_waited_for_by_nobody(
+    home: Path, make: Callable[[str], None], suffix: str
+) -> None:
+    opened(home).close()
+    make(f"{home / 'forkwood.db'}{suffix}")
+    with pytest.raises(StoreUnusable, match=f"forkwood.db{suffix} is not a regular file") as caught:
+        opened(home)
+    assert caught.value.facts["reason"] == "beside"
+
+
 def test_a_link_that_leads_nowhere_is_refused_and_one_that_leads_to_a_store_followed(
     home: Path, tmp_path: Path
 ) -> None:
@@ -203,6 +215,23 @@ def test_another_that_was_first_is_joined(home: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(first_start, "image", slow)
     assert texts(opened(home)) == ["word 0"]
+
+
+def test_a_link_to_a_network_file_system_is_refused(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    far = tmp_path / "far"
+    fill(opened(far), 2)
+    home.mkdir()
+    (home / "forkwood.db").symlink_to(far / "forkwood.db")
+
+    def refuse(directory: Path) -> None:
+        if directory == far:
+            raise StoreUnusable("far away", reason="network")
+
+    monkeypatch.setattr(opening, "refuse_network", refuse)
+    with pytest.raises(StoreUnusable, match="far away"):
+        opened(home)
 
 
 def test_a_network_file_system_is_refused_before_anything_is_made(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

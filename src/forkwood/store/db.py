@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
@@ -72,6 +73,7 @@ class Store:
     def __init__(self, connection: apsw.Connection, path: str = ":memory:") -> None:
         self._connection = connection
         self.path = path
+        self._file = _identity(path)
 
     @classmethod
     def in_memory(cls) -> Store:
@@ -86,7 +88,7 @@ class Store:
         """A transaction that writes: begun as a write, committed on leaving, rolled back on any exception.
 
         Raises StoreUnusable where the file can no longer be used: locked for too long, full, damaged, migrated by
-        a newer program.
+        a newer program, no longer in its place.
         """
         yield from self._within("BEGIN IMMEDIATE", writes=True)
 
@@ -105,6 +107,8 @@ class Store:
         try:
             self._connection.execute(begin)
             self._refuse_other_version()
+            if writes:
+                self._refuse_other_file()
             yield Tx(self._connection, writes=writes)
             self._connection.execute("COMMIT")
         except apsw.Error as error:
@@ -135,6 +139,16 @@ class Store:
                 known=migrations.SCHEMA_VERSION,
             )
 
+    def _refuse_other_file(self) -> None:
+        """What is written to a file that was deleted, or that another has taken the name of, nobody ever reads."""
+        if _identity(self.path) != self._file:
+            raise StoreUnusable(
+                f"the store {self.path} is no longer the file that was opened: it was moved, deleted or replaced",
+                hint="nothing was written; put it back if you want it, and start Forkwood anew",
+                reason="moved",
+                path=self.path,
+            )
+
     def checkpoint(self) -> bool:
         """Bring the write-ahead log into the file and empty it; False where a reader is in the way."""
         assert not self._connection.in_transaction
@@ -151,6 +165,15 @@ class Store:
     def close(self) -> None:
         """Close the connection; nothing is pending outside transactions."""
         self._connection.close()
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """Which file stands at PATH; None where there is none, as for a store in memory."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 - before each write: no objects for one question
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def settle(connection: apsw.Connection) -> None:

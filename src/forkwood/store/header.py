@@ -59,14 +59,18 @@ def read_start(path: Path) -> bytes:
 
 
 def version_of(path: Path, header: Header) -> int:
-    """The version of the store at PATH, as the next reader will see it: from its write-ahead log, else from HEADER."""
-    log = Path(f"{path}-wal")
-    newest = committed_pages(log).get(1)
-    if newest is None:
-        return header.user_version
-    with log.open("rb") as file:
-        file.seek(newest)
-        return _number(file.read(HEADER_BYTES), 60)
+    """The version of the store at PATH, as the next reader will see it: from its write-ahead log, else from HEADER.
+
+    Others may be at work: a log that is begun anew meanwhile is read again. Raises OSError.
+    """
+    with suppress(FileNotFoundError), _opened(Path(f"{path}-wal")) as log:
+        while True:
+            generation = _generation(log)
+            newest = _committed(log).get(1)
+            first = b"" if newest is None else _page(log, newest)
+            if generation == _generation(log):
+                return _number(first, 60) if first else header.user_version
+    return header.user_version
 
 
 def committed_pages(log: Path) -> dict[int, int]:
@@ -74,20 +78,41 @@ def committed_pages(log: Path) -> dict[int, int]:
 
     The checksums are not looked at: this is for looking, never for writing back.
     """
+    with suppress(FileNotFoundError), _opened(log) as file:
+        return _committed(file)
+    return {}
+
+
+def _opened(log: Path) -> BinaryIO:
+    """The log, without waiting for whoever may write into a pipe of its name."""
+    return open(log, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))
+
+
+def _generation(log: BinaryIO) -> bytes:
+    """What changes whenever the log is begun anew."""
+    log.seek(0)
+    return log.read(_WAL_HEADER_BYTES)
+
+
+def _page(log: BinaryIO, offset: int) -> bytes:
+    log.seek(offset)
+    return log.read(HEADER_BYTES)
+
+
+def _committed(log: BinaryIO) -> dict[int, int]:
     committed: dict[int, int] = {}
     pending: dict[int, int] = {}
-    with suppress(FileNotFoundError), log.open("rb") as file:
-        for page, size_after_commit, offset in _frames(file):
-            pending[page] = offset
-            if size_after_commit:
-                committed.update(pending)
-                pending.clear()
+    for page, size_after_commit, offset in _frames(log):
+        pending[page] = offset
+        if size_after_commit:
+            committed.update(pending)
+            pending.clear()
     return committed
 
 
 def _frames(log: BinaryIO) -> Iterator[tuple[int, int, int]]:
     """Of each frame of the log's newest generation: page number, pages after its commit (or 0), its page's offset."""
-    head = log.read(_WAL_HEADER_BYTES)
+    head = _generation(log)
     if len(head) < _WAL_HEADER_BYTES or _number(head, 0) not in _WAL_MAGICS:
         return
     step, end = _FRAME_HEADER_BYTES + _page_bytes(_number(head, 8)), log.seek(0, os.SEEK_END)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 import apsw
@@ -16,6 +17,7 @@ from forkwood.store.migrations import APPLICATION_ID, OLDEST_VERSION, SCHEMA_VER
 from forkwood.whole_file import sync_directory
 
 STORE_NAME = "forkwood.db"
+_BESIDE = ("-wal", "-shm", "-journal")
 _STATEMENTS_KEPT = 256
 _ELSEWHERE = "move that file away, or set FORKWOOD_HOME to another directory: it was not touched"
 
@@ -35,10 +37,12 @@ def open_store(home: str | Path, *, now_ms: int) -> Store:
         if not _exists(path):
             first_start.put_in_place(path, first_start.image())
         path = _followed(path)
+        _refuse_special(path)
         found = look(path)
+        version = header.version_of(path, found)
     except OSError as error:
         raise os_failure(error, str(path)) from error
-    if header.version_of(path, found) < SCHEMA_VERSION:
+    if version < SCHEMA_VERSION:
         migrate.bring_up(path, shipped(), now_ms=now_ms)
     return Store(_connect(path, found), str(path))
 
@@ -129,6 +133,15 @@ def _exists(path: Path) -> bool:
     if not (stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode)):
         raise refused(path, "foreign", f"{path} is not a regular file", _ELSEWHERE)
     return True
+
+
+def _refuse_special(path: Path) -> None:
+    """A pipe or a directory where the log of a store is to be: nothing could be read or written there."""
+    for suffix in _BESIDE:
+        beside = Path(f"{path}{suffix}")
+        with suppress(FileNotFoundError):
+            if not stat.S_ISREG(beside.stat().st_mode):
+                raise refused(beside, "beside", f"{beside} is not a regular file", _ELSEWHERE)
 
 
 def _connect(path: Path, found: header.Header) -> apsw.Connection:
