@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forkwood.domain.run import plan, status_of
+from forkwood.domain.plan import plan, status_of
 from forkwood.domain.run_event import (
     CallAsked,
     CallSettled,

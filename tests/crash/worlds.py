@@ -8,7 +8,8 @@ from itertools import count
 from typing import Literal
 
 from forkwood.domain.message import PartialReason
-from forkwood.domain.run import RunState, apply, fold, plan, status_of
+from forkwood.domain.plan import plan, status_of
+from forkwood.domain.run import RunState, apply, fold
 from forkwood.domain.run_event import (
     AfterCrash,
     CallAsked,
@@ -26,10 +27,11 @@ from forkwood.domain.run_event import (
     RunEnded,
     RunEvent,
     RunOpened,
+    SteerTaken,
     TurnStarted,
     Verdict,
 )
-from forkwood.domain.step import Ask, CallModel, End, KeepResults, Settle, Step, UseTool
+from forkwood.domain.step import Ask, CallModel, End, KeepResults, Settle, Step, TakeSteers, UseReads, UseTool
 
 AFTER_CRASH: dict[EffectOfTool, AfterCrash] = {"read": "again", "write": "journal", "execute": "doubt"}
 LAPS_MAX = 40
@@ -106,6 +108,10 @@ class Engine:
                 self._call_model(turn, withdrawn=withdrawn)
             case UseTool(call=asked, inspect=inspect):
                 self._use_tool(asked, inspect=inspect)
+            case UseReads(calls=calls):
+                self._use_reads(calls)
+            case TakeSteers(queued=queued):
+                self._commit(*(SteerTaken(queued=one) for one in queued))
             case Ask(asks=asks):
                 names = (f"i{next(self.world.names)}" for _ in asks)
                 opened = zip(asks, names, strict=True)
@@ -136,6 +142,14 @@ class Engine:
             return
         self._effect(asked.call)
         self._commit(CallSettled(call=asked.call, outcome="ok"))
+
+    def _use_reads(self, calls: tuple[CallAsked, ...]) -> None:
+        self._commit(*(CallStarted(call=one.call) for one in calls))
+        if self.state.stop:
+            return
+        for one in calls:
+            self._effect(one.call)
+        self._commit(*(CallSettled(call=one.call, outcome="ok") for one in calls))
 
     def _effect(self, name: str) -> None:
         self._tick()

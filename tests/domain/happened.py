@@ -91,10 +91,12 @@ def failed(number: int, wait: int | None = 500, **fields: Any) -> RunEvent:
     return TryFailed(turn=1, number=number, reason="overloaded", message="busy", wait_ms=wait, **fields)
 
 
-def rounds(count: int, outcome: str, *, spends: bool = True) -> list[RunEvent]:
-    """A run of COUNT turns that each called one tool, which ended so."""
+def rounds(count: int, outcome: str, *, spends: bool = True, fault: str | None = None) -> list[RunEvent]:
+    """A run of COUNT turns that each called one tool, which ended so; with a FAULT it reached none."""
     events: list[RunEvent] = [OPENED, DRIVEN]
     for number in range(1, count + 1):
-        asked = CallAsked(call="a", name="t", effect="read", verdict="allow", after_crash="again", spends_round=spends)
+        asked = CallAsked(
+            call="a", name="t", effect="read", verdict="allow", after_crash="again", spends_round=spends, fault=fault
+        )
         events += [turn(number), kept(number, asked), settled("a", outcome), ResultsKept(turn=number)]
     return events

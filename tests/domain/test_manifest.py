@@ -80,5 +80,5 @@ def test_no_secret_has_a_place_in_it() -> None:
     assert named == []
 
 
-def test_only_the_limits_that_a_prompt_depends_on_are_sealed() -> None:
-    assert Bounds.__struct_fields__ == ("fenced_text_bytes_max",)
+def test_the_limits_that_a_run_depends_on_are_sealed() -> None:
+    assert Bounds.__struct_fields__ == ("fenced_text_bytes_max", "rounds_max")

@@ -14,7 +14,7 @@ from forkwood.domain.settings import Approvals
 from forkwood.domain.tool import ToolSealed
 from tests.domain.paths import LOOK, call
 
-GRANT = Grant(id="1" * 32, tool="look", scope="conversation")
+GRANT = Grant(id="1" * 32, tool="look", scope="conversation", of="c")
 
 
 def tool(**fields: Any) -> ToolSealed:
@@ -51,7 +51,7 @@ def test_a_read_may_ask_until_it_is_granted() -> None:
 
 
 def test_a_grant_of_a_slot_holds_for_what_stood_in_it() -> None:
-    granted = Policy(grants=(Grant(id="1" * 32, tool="look", scope="run", hash="h"),))
+    granted = Policy(grants=(Grant(id="1" * 32, tool="look", scope="run", of="r", hash="h"),))
     assert judge(granted, tool(effect="execute"), "h") == "allow"
     assert judge(granted, tool(effect="execute"), "other") == judge(granted, tool(effect="execute")) == "ask"
 

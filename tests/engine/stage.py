@@ -19,7 +19,7 @@ from forkwood.domain.model import Binding, Delta, Price, Reply, Traits, Try, Usa
 from forkwood.domain.prompt import Prompt, ToolSpec
 from forkwood.domain.run import Run
 from forkwood.domain.settings import Parameters, Settings
-from forkwood.domain.tool import ToolOutcome, ToolSealed
+from forkwood.domain.tool import Occasion, ToolOutcome, ToolSealed
 from forkwood.domain.tree import ROOT, Node, Spot
 from forkwood.domain.watch import DeltaSeen, EventSeen, Result, Seen
 from forkwood.engine.drive import Engine
@@ -100,14 +100,14 @@ class FakeTool:
         self.used: list[str] = []
         self.found: ToolOutcome | None = None
 
-    async def use(self, call: ToolCall) -> ToolOutcome:
+    async def use(self, call: ToolCall, at: Occasion) -> ToolOutcome:
         self.used.append(call.call)
         given = self._use()
         if asyncio.iscoroutine(given):
             given = await given
         return ToolOutcome(outcome="ok", parts=(Text(text=str(given)),))
 
-    async def inspect(self, call: ToolCall) -> ToolOutcome | None:
+    async def inspect(self, call: ToolCall, at: Occasion) -> ToolOutcome | None:
         return self.found
 
 

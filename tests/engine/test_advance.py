@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from forkwood.domain.run import plan
+from forkwood.domain.plan import plan
 from forkwood.domain.step import CallModel
 from forkwood.engine.advance import advance, calls_in_turn
 from forkwood.store import drafts, holding, runs

@@ -7,17 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from forkwood.domain import limits
-from forkwood.domain.errors import Refused
 from forkwood.domain.message import Text, ToolCall
 from forkwood.domain.model import Reply
-from forkwood.domain.run_event import InteractionClosed
 from forkwood.domain.settings import Parameters
-from forkwood.domain.tool import ToolOutcome
 from forkwood.domain.watch import EventSeen
-from forkwood.store import conversations, holding, log, runs
+from forkwood.store import conversations, holding, runs
 from forkwood.store.opening import open_store
 from tests.engine.stage import (
     NOW,
@@ -168,98 +164,6 @@ async def test_a_driver_that_lost_its_run_commits_nothing(tmp_path: Path) -> Non
     assert "assistant: stale" not in [f"{node.role}: {node.text}" for node in stage.nodes()]
 
 
-def approve(stage: Stage, run: str, answer: str) -> None:
-    with stage.store.write() as tx:
-        (opened,) = [event for event in log.events_of_run(tx, run, after=0) if event.kind == "interaction.opened"]
-        closed = InteractionClosed(interaction=opened.payload["interaction"], status="answered", answer=answer)
-        runs.add(tx, run, closed, who=WHO, now_ms=NOW)
-
-
-@pytest.mark.parametrize(("answer", "outcome", "used"), [("allow", "ok", ["a"]), ("deny", "denied", [])])
-async def test_an_approval_outlives_the_process(tmp_path: Path, answer: str, outcome: str, used: list[str]) -> None:
-    tool = FakeTool("edit", effect="write", after_crash="journal")
-    stage = Stage(tmp_path, FakeModel(calling("edit"), reply("Done.")), tools=[tool])
-    stage.say("Hi")
-    run = stage.open()
-    assert results(await stage.drive(run))[0].status == "waiting"
-    await stage.engine.close()
-    approve(stage, run, answer)
-    (result,) = results(await stage.drive(run, engine=stage.another()))
-    assert (result.status, tool.used) == ("done", used)
-    (settled,) = [event.payload for event in stage.events(run) if event.kind == "call.settled"]
-    assert settled["outcome"] == outcome
-
-
-async def test_a_tool_that_has_changed_is_not_used_and_the_run_is_sealed_anew(tmp_path: Path) -> None:
-    tool = FakeTool("look")
-    stage = Stage(tmp_path, FakeModel(calling("look"), reply("Done.")), tools=[tool])
-    stage.models["fake:one"].script[0].insert(0, lambda: setattr(tool, "sealed", replace(tool.sealed, asks_first=True)))
-    stage.say("Hi")
-    run = stage.open()
-    assert results(await stage.drive(run))[0].status == "done"
-    (settled,) = [event.payload for event in stage.events(run) if event.kind == "call.settled"]
-    assert (settled["outcome"], settled["parts"][0]["text"], tool.used) == ("error", "changed since it was asked", [])
-    assert stage.kinds(run).count("run.sealed") == 2
-
-
-async def test_a_tool_that_refuses_is_an_error_for_the_model(tmp_path: Path) -> None:
-    def refuse() -> None:
-        raise Refused("no such path", hint="look elsewhere")
-
-    stage = Stage(tmp_path, FakeModel(calling("look"), reply("Done.")), tools=[FakeTool("look", refuse)])
-    stage.say("Hi")
-    run = stage.open()
-    await stage.drive(run)
-    (settled,) = [event.payload for event in stage.events(run) if event.kind == "call.settled"]
-    assert (settled["outcome"], settled["parts"][0]["text"]) == ("error", "no such path. look elsewhere")
-
-
-async def test_a_cancel_stops_the_tool_and_its_end_is_unknown(tmp_path: Path) -> None:
-    stage = Stage(tmp_path)
-
-    async def forever() -> None:
-        stage.engine.cancel(run, WHO)
-        await asyncio.Event().wait()
-
-    tool = FakeTool("test", forever, effect="execute", after_crash="doubt")
-    stage.tools["test"] = tool
-    stage.engine = stage.another()
-    stage.models["fake:one"] = FakeModel(calling("test"))
-    stage.say("Hi")
-    run = stage.open()
-    assert results(await stage.drive(run))[0].status == "waiting"
-    approve(stage, run, "allow")
-    (result,) = results(await stage.drive(run))
-    assert (result.status, tool.used) == ("cancelled", ["a"])
-    assert stage.nodes()[-1].parts[0].outcome == "unknown"  # type: ignore[union-attr]
-
-
-@pytest.mark.parametrize("found", [None, ToolOutcome(outcome="ok", parts=(Text(text="it was written"),))])
-async def test_after_a_crash_the_journal_is_asked_first(tmp_path: Path, found: ToolOutcome | None) -> None:
-    begun = asyncio.Event()
-
-    async def dies() -> str:
-        if not begun.is_set():
-            begun.set()
-            await asyncio.Event().wait()
-        return "written again"
-
-    tool = FakeTool("edit", dies, effect="write", after_crash="journal")
-    stage = Stage(tmp_path, FakeModel(calling("edit"), reply("Done.")), tools=[tool])
-    stage.say("Hi")
-    run = stage.open()
-    await stage.drive(run)
-    approve(stage, run, "allow")
-    assert stage.engine.start(run)
-    await begun.wait()
-    await stage.engine.close()
-    tool.found = found
-    (result,) = results(await stage.drive(run, engine=stage.another()))
-    (settled,) = [event.payload for event in stage.events(run) if event.kind == "call.settled"]
-    assert settled["parts"][0]["text"] == ("written again" if found is None else "it was written")
-    assert (result.status, len(tool.used)) == ("done", 2 if found is None else 1)
-
-
 async def test_what_was_set_and_not_sent_is_told_once_at_the_first_reply_of_a_run(tmp_path: Path) -> None:
     stage = Stage(tmp_path, FakeModel(calling("look"), reply("Done."), reply("Again.")), tools=[FakeTool("look")])
     with stage.store.write() as tx:
@@ -300,15 +204,3 @@ async def test_a_reply_that_cannot_be_kept_leaves_its_words(tmp_path: Path, monk
     (result,) = results(await stage.drive(run))
     assert (result.status, result.text) == ("failed", "Once")
     assert result.error is not None and "over the limit of 10" in result.error["message"]
-
-
-async def test_a_tool_that_breaks_ends_the_run_and_no_call_is_left_open(tmp_path: Path) -> None:
-    def breaks() -> None:
-        raise TypeError("no tool says this")
-
-    stage = Stage(tmp_path, FakeModel(calling("look")), tools=[FakeTool("look", breaks)])
-    stage.say("Hi")
-    run = stage.open()
-    (result,) = results(await stage.drive(run))
-    assert result.status == "failed" and result.error is not None and "no tool says this" in result.error["message"]
-    assert stage.nodes()[-1].parts[0].outcome == "interrupted"  # type: ignore[union-attr]

@@ -12,15 +12,19 @@ import pytest
 from forkwood.domain.errors import StoreUnusable
 from forkwood.store import backups, migrate, migrations, opening, verify
 from forkwood.store.db import Store
-from forkwood.store.migrations import Migration, shipped
+from forkwood.store.migrations import SCHEMA_VERSION, Migration, shipped
 from tests.store.breaking import nobody
 from tests.store.richness import rich
 from tests.store.seeds import NOW, fill, opened, texts
 
 GOLDEN = Path(__file__).parent / "golden"
-SECOND = Migration(version=2, name="colour", sql="ALTER TABLE conversation ADD COLUMN colour TEXT DEFAULT 'red'")
+SECOND = Migration(
+    version=SCHEMA_VERSION + 1, name="colour", sql="ALTER TABLE conversation ADD COLUMN colour TEXT DEFAULT 'red'"
+)
 THIRD = Migration(
-    version=3, name="shade", sql="ALTER TABLE conversation ADD COLUMN shade TEXT; SELECT 1; CREATE TABLE extra (x)"
+    version=SCHEMA_VERSION + 2,
+    name="shade",
+    sql="ALTER TABLE conversation ADD COLUMN shade TEXT; SELECT 1; CREATE TABLE extra (x)",
 )
 STEPS = (*shipped(), SECOND, THIRD)
 
@@ -41,9 +45,9 @@ def test_every_step_is_taken_in_order_after_one_backup(home: Path) -> None:
     connection = apsw.Connection(str(path))
     assert connection.execute("SELECT colour, shade FROM conversation").fetchall() == [("red", None)]
     assert connection.table_exists("main", "extra")
-    assert version(path) == 3
-    assert [file.name for file in backups.kept(home)] == [backups.name_of(1, NOW)]
-    assert version(backups.kept(home)[0]) == 1
+    assert version(path) == SCHEMA_VERSION + 2
+    assert [file.name for file in backups.kept(home)] == [backups.name_of(SCHEMA_VERSION, NOW)]
+    assert version(backups.kept(home)[0]) == SCHEMA_VERSION
 
 
 def test_the_version_stands_in_the_file_itself_afterwards(home: Path) -> None:
@@ -52,7 +56,7 @@ def test_the_version_stands_in_the_file_itself_afterwards(home: Path) -> None:
     reader = apsw.Connection(str(home / "forkwood.db"))
     reader.execute("SELECT count(*) FROM node").fetchall()
     migrate.bring_up(home / "forkwood.db", STEPS, now_ms=NOW)
-    assert int.from_bytes((home / "forkwood.db").read_bytes()[60:64], "big") == 3
+    assert int.from_bytes((home / "forkwood.db").read_bytes()[60:64], "big") == SCHEMA_VERSION + 2
     reader.close()
 
 
@@ -73,12 +77,12 @@ def test_a_step_that_fails_leaves_the_version_before_it(home: Path, sql: str) ->
     store, path = opened(home), home / "forkwood.db"
     fill(store, 3)
     store.close()
-    bad = Migration(version=3, name="bad", sql=sql)
+    bad = Migration(version=SCHEMA_VERSION + 2, name="bad", sql=sql)
     with pytest.raises(StoreUnusable) as caught:
         migrate.bring_up(path, (*shipped(), SECOND, bad), now_ms=NOW)
     assert caught.value.facts["reason"] == "migration"
-    assert caught.value.facts["backup"] == str(home / "backups" / backups.name_of(1, NOW))
-    assert version(path) == 2
+    assert caught.value.facts["backup"] == str(home / "backups" / backups.name_of(SCHEMA_VERSION, NOW))
+    assert version(path) == SCHEMA_VERSION + 1
     assert not apsw.Connection(str(path)).table_exists("main", "new")
 
 
@@ -87,7 +91,7 @@ def test_without_a_backup_nothing_is_migrated(home: Path) -> None:
     (home / "backups").write_text("in the way")
     with pytest.raises(StoreUnusable):
         migrate.bring_up(home / "forkwood.db", STEPS, now_ms=NOW)
-    assert version(home / "forkwood.db") == 1
+    assert version(home / "forkwood.db") == SCHEMA_VERSION
 
 
 def test_a_table_may_be_built_anew_though_others_point_at_it(home: Path) -> None:
@@ -95,7 +99,7 @@ def test_a_table_may_be_built_anew_though_others_point_at_it(home: Path) -> None
     sql = """CREATE TABLE fresh (hash TEXT PRIMARY KEY, size INTEGER NOT NULL, bytes BLOB NOT NULL, note TEXT) STRICT;
       INSERT INTO fresh (hash, size, bytes) SELECT hash, size, bytes FROM blob;
       DROP TABLE blob; ALTER TABLE fresh RENAME TO blob"""
-    rebuilt = Migration(version=2, name="anew", sql=sql)
+    rebuilt = Migration(version=SCHEMA_VERSION + 1, name="anew", sql=sql)
     assert migrate.bring_up(home / "forkwood.db", (*shipped(), rebuilt), now_ms=NOW) == [rebuilt]
     connection = apsw.Connection(str(home / "forkwood.db"))
     assert connection.execute("SELECT count(*) FROM attachment JOIN blob ON hash = blob").fetchall() == [(1,)]
@@ -118,8 +122,8 @@ def test_of_several_programs_each_step_is_taken_by_one(home: Path) -> None:
     steps = sorted(step for _ in programs for step in taken.get(timeout=60))
     for program in programs:
         program.join()
-    assert steps == [2, 3]
-    assert version(home / "forkwood.db") == 3
+    assert steps == [SCHEMA_VERSION + 1, SCHEMA_VERSION + 2]
+    assert version(home / "forkwood.db") == SCHEMA_VERSION + 2
 
 
 def test_opening_an_older_store_migrates_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,15 +131,15 @@ def test_opening_an_older_store_migrates_it(home: Path, monkeypatch: pytest.Monk
     fill(store, 2)
     store.close()
     with monkeypatch.context() as newer:
-        newer.setattr(migrations, "SCHEMA_VERSION", 3)
-        newer.setattr(opening, "SCHEMA_VERSION", 3)
+        newer.setattr(migrations, "SCHEMA_VERSION", SCHEMA_VERSION + 2)
+        newer.setattr(opening, "SCHEMA_VERSION", SCHEMA_VERSION + 2)
         newer.setattr(opening, "shipped", lambda: STEPS)
         store = opened(home)
         assert texts(store) == ["word 0", "word 1"]
         store.close()
     with pytest.raises(StoreUnusable) as caught:
         opened(home)
-    assert caught.value.facts["version"] == 3
+    assert caught.value.facts["version"] == SCHEMA_VERSION + 2
 
 
 @pytest.mark.parametrize("file", sorted(GOLDEN.glob("v*.db.gz")), ids=lambda file: file.name)

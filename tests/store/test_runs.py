@@ -7,7 +7,8 @@ import pytest
 from forkwood.domain.act import Who
 from forkwood.domain.errors import NotFound
 from forkwood.domain.ids import Id, make_id
-from forkwood.domain.run import Run, plan
+from forkwood.domain.plan import plan
+from forkwood.domain.run import Run
 from forkwood.domain.run_event import InteractionClosed, ReplyKept, RunEnded
 from forkwood.domain.step import UseTool
 from forkwood.domain.tree import ROOT, Spot

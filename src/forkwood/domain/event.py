@@ -30,6 +30,7 @@ from forkwood.domain.ids import Id
 from forkwood.domain.message import By, Via
 from forkwood.domain.model import Usage
 from forkwood.domain.run_event import (
+    CallJudged,
     CallSettled,
     CallStarted,
     CancelAsked,
@@ -44,6 +45,10 @@ from forkwood.domain.run_event import (
     RunOpened,
     RunSealed,
     RunStopped,
+    SteerAsked,
+    SteerTaken,
+    SummaryFailed,
+    SummaryMade,
     TryFailed,
     TurnStarted,
 )
@@ -132,12 +137,17 @@ PAYLOADS: dict[str, type[Struct]] = {
     "try.failed": TryFailed,
     "reply.kept": ReplyKept,
     "reply.interrupted": ReplyInterrupted,
+    "call.judged": CallJudged,
     "call.started": CallStarted,
     "call.settled": CallSettled,
     "results.kept": ResultsKept,
     "interaction.opened": InteractionOpened,
     "interaction.closed": InteractionClosed,
     "cancel.asked": CancelAsked,
+    "steer.asked": SteerAsked,
+    "steer.taken": SteerTaken,
+    "summary.made": SummaryMade,
+    "summary.failed": SummaryFailed,
 }
 """Every kind of event and its payload: the list that `docs/schema.md` is checked against."""
 

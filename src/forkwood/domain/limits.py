@@ -33,12 +33,14 @@ stdin_counted_bytes_max = 128 * MIB
 # Runs
 models_of_one_message_max = 8
 """Models that one command may ask at once: each starts a run, and their replies are siblings."""
-rounds_max = 50
+rounds_max = 25
 """Turns of a run whose calls count. Then tools are withdrawn for one last turn, so that it ends with words."""
 turns_max = 1_000
 """Turns of a run at all: calls of project tools do not count towards the rounds."""
-call_failures_max = 5
-"""Calls that fail one after another. Then tools are withdrawn for one last turn, and the run ends failed."""
+loop_failures_max = 5
+"""Calls in a row that reach no tool, for their name is unknown or their arguments do not fit. Then the run ends."""
+loop_failures_reminded_min = 3
+"""From so many on the model is reminded of the tools it has, once."""
 tries_max = 4
 retry_after_seconds_max = 30
 draft_bytes = 2 * KIB
@@ -60,6 +62,18 @@ reply_bytes_max = 8 * MIB
 sse_line_bytes_max = 16 * MIB
 ndjson_line_bytes_max = 16 * MIB
 replay_bytes_max = 1 * MIB
+value_depth_max = 128
+"""Objects and lists in one another, in arguments that are kept as an object and in what signs a thought."""
+frame_depth_max = 160
+"""The same in a frame of a stream and in a script: what is deeper is not read. Python's own stack ends at 1,000."""
+usage_tokens_max = 999_999_999_999_999
+"""A larger count is no count."""
+unsaid_seconds_max = 1_800.0
+"""How long a stream may send and say nothing: pings, comments, single bytes."""
+match_repeats_max = 3
+match_steps_max = 1 << 28
+"""What a script's `match` may take: a pattern with R repeats is searched in as many characters as R + 1 nested loops
+over them stay within it."""
 tool_calls_max = 128
 error_characters_max = 2_000
 response_bytes_max = 64 * MIB
@@ -110,10 +124,16 @@ config_keys_deep_max = 64
 backups_kept = 10
 problems_of_a_kind_max = 100
 """Doctor names as many problems of one kind, and counts the others."""
+seq_max = 1 << 40
+"""No store counts so far: a higher number is damage, and behind it none would be left to give."""
+time_ms_max = 1 << 47
+"""A time after the year 6429 is damage, and no calendar shows it."""
 
 assert rule_title_characters_max <= title_characters_max
 assert draft_bytes < message_bytes_max
 assert reply_bytes_max <= message_bytes_max <= 64 * MIB, "a 64 MiB paste is refused"
 assert tool_bytes_max < manifest_bytes_max
 assert rounds_max < turns_max
+assert loop_failures_reminded_min < loop_failures_max
+assert value_depth_max < frame_depth_max
 assert discovery_seconds < connect_seconds <= first_byte_seconds <= first_byte_local_seconds

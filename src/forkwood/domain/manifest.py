@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from forkwood.domain import limits
 from forkwood.domain.errors import Conflict, LimitExceeded
+from forkwood.domain.ids import Id
 from forkwood.domain.message import Via
 from forkwood.domain.model import Binding, Traits
 from forkwood.domain.policy import Policy
@@ -20,9 +21,10 @@ VERSION = 1
 
 
 class Bounds(Struct, frozen=True, kw_only=True):
-    """The limits that the prompt of a run depends on. Those of its course hold as they are when they are met."""
+    """The limits that a run's prompts and its length depend on."""
 
     fenced_text_bytes_max: int = limits.fenced_text_bytes_max
+    rounds_max: int = limits.rounds_max
 
 
 class Manifest(Struct, frozen=True, kw_only=True):
@@ -38,9 +40,11 @@ class Manifest(Struct, frozen=True, kw_only=True):
     tools: tuple[ToolSealed, ...] = ()
     tools_off: tuple[str, ...] = ()
     policy: Policy = Policy()
-    memories: tuple[str, ...] = ()
+    memories: tuple[Id, ...] = ()
+    """The accepted memories that its prompts hold, by the ids of their versions."""
     project: dict[str, Any] | None = None
     door: Via
+    client: str = "cli"
     limits: Bounds = Bounds()
 
 

@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from forkwood.domain import arguments
 from forkwood.domain.ids import Id
 from forkwood.domain.message import ToolCall
 from forkwood.domain.run_event import CallAsked, Verdict
 from forkwood.domain.settings import Approvals
 from forkwood.domain.tool import ToolSealed
 
+Scope: TypeAlias = Literal["run", "conversation", "project"]
+
 
 class Grant(Struct, frozen=True, kw_only=True):
-    """A yes given beforehand, for one tool; of a slot also for exactly what stood in it (HASH)."""
+    """A yes given beforehand, for one tool; of a slot also for exactly what stood in it (HASH). It holds for the run,
+    conversation or project that OF names."""
 
     id: Id
     tool: str
-    scope: Literal["run", "conversation", "project"]
+    scope: Scope
+    of: str
     hash: str | None = None
 
 
 class Policy(Struct, frozen=True, kw_only=True):
-    """The conversation's mode, the tools that never run, the grants that hold; REVISION rises as they change."""
+    """The conversation's mode, the tools that never run, the grants that hold; REVISION is the log number of the last
+    change of grants in the store."""
 
     mode: Approvals = "ask"
     denied: tuple[str, ...] = ()
@@ -34,10 +40,9 @@ class Policy(Struct, frozen=True, kw_only=True):
 
 def judge(policy: Policy, tool: ToolSealed, content: str | None = None) -> Verdict:
     """The verdict on a call of TOOL; CONTENT is the hash of what stands in it where it is a slot."""
-    name = tool.spec.name
-    if name in policy.denied:
+    if tool.spec.name in policy.denied:
         return "deny"
-    if any(grant.tool == name and grant.hash in (None, content) for grant in policy.grants):
+    if granted(policy, tool, content) is not None:
         return "allow"
     match policy.mode, tool.effect:
         case "allow-all", _:
@@ -48,6 +53,13 @@ def judge(policy: Policy, tool: ToolSealed, content: str | None = None) -> Verdi
             return "allow"
         case _:
             return "ask"
+
+
+def granted(policy: Policy, tool: ToolSealed, content: str | None = None) -> Grant | None:
+    """The grant that lets a call of TOOL run, the oldest of several; None where none does."""
+    name = tool.spec.name
+    fits = (one for one in policy.grants if one.tool == name and one.hash in (None, content))
+    return next(fits, None)
 
 
 def asked(calls: Sequence[ToolCall], tools: Mapping[str, ToolSealed], policy: Policy) -> tuple[CallAsked, ...]:
@@ -65,13 +77,21 @@ def _asked(call: ToolCall, tool: ToolSealed | None, policy: Policy) -> CallAsked
             after_crash="again",
             fault=f"there is no tool '{call.name}'",
         )
+    grant = granted(policy, tool)
     return CallAsked(
         call=call.call,
         name=call.name,
         effect=tool.effect,
-        verdict="allow" if tool.question else judge(policy, tool),
+        verdict=_verdict(policy, tool),
         after_crash=tool.after_crash,
         question=tool.question,
         spends_round=tool.spends_round,
-        fault="the arguments are not one JSON object" if isinstance(call.arguments, str) else None,
+        fault=arguments.fault(call.arguments, tool.spec.schema),
+        granted=None if grant is None else grant.id,
     )
+
+
+def _verdict(policy: Policy, tool: ToolSealed) -> Verdict:
+    """A question is an interaction itself: nobody is asked whether it may be asked."""
+    verdict = judge(policy, tool)
+    return "allow" if tool.question and verdict == "ask" else verdict

@@ -1,4 +1,4 @@
-"""The run machine: fold what happened (`apply`), decide what is next (`plan`). Pure.
+"""The run machine: fold what happened (`apply`); what is next follows from that (`plan`). Pure.
 
 Waiting for a person is a state: `plan` gives None, and the run goes on whenever the answer is folded, in whichever
 process. A driver that dies leaves nothing that the fold of its events does not tell the next one.
@@ -19,6 +19,7 @@ from forkwood.domain.message import PartialReason
 from forkwood.domain.model import Usage
 from forkwood.domain.run_event import (
     CallAsked,
+    CallJudged,
     CallSettled,
     CallStarted,
     CancelAsked,
@@ -33,11 +34,14 @@ from forkwood.domain.run_event import (
     RunOpened,
     RunSealed,
     RunStopped,
+    SteerAsked,
+    SteerTaken,
     Stop,
+    SummaryFailed,
+    SummaryMade,
     TryFailed,
     TurnStarted,
 )
-from forkwood.domain.step import Ask, Asking, CallModel, End, KeepResults, Settle, Step, UseTool, closing
 
 RunStatus: TypeAlias = Literal["queued", "running", "waiting", "done", "failed", "cancelled"]
 ACTIVE: frozenset[RunStatus] = frozenset({"queued", "running", "waiting"})
@@ -74,8 +78,13 @@ class RunState(Struct, frozen=True, kw_only=True):
     waits: int = 0
     withdrawn: bool = False
     rounds: int = 0
+    rounds_max: int = limits.rounds_max
     failures: int = 0
-    """Calls that failed, since one last went well."""
+    """Calls that reached no tool, since one last did."""
+    summary_tries: int = 0
+    """Summaries that were tried for the present turn."""
+    steers: tuple[Id, ...] = ()
+    """Messages that come before the next turn."""
     calls: tuple[CallAsked, ...] = ()
     settled: tuple[CallSettled, ...] = ()
     begun: frozenset[str] = frozenset()
@@ -117,18 +126,6 @@ def fold(events: Iterable[RunEvent], run: RunState | None = None) -> RunState:
     return reduce(apply, events, run or RunState())
 
 
-def status_of(run: RunState) -> RunStatus:
-    """Where the run stands: waiting is having nothing to do before a person has answered."""
-    if run.ended:
-        return run.ended.status
-    if not run.takeover:
-        return "queued"
-    return "waiting" if plan(run) is None else "running"
-
-
-# What happened ------------------------------------------------------------------------------------------------------
-
-
 def apply(run: RunState, event: RunEvent) -> RunState:
     """RUN after EVENT. Asserts that the event can follow: nothing happens after the end, no call is settled twice."""
     assert run.ended is None, "nothing happens after the end"
@@ -137,8 +134,8 @@ def apply(run: RunState, event: RunEvent) -> RunState:
             return run
         case RunDriven(number=number):
             return _taken_over(run, number)
-        case RunSealed(manifest=manifest):
-            return replace(run, manifest=manifest)
+        case RunSealed(manifest=manifest, rounds_max=rounds_max):
+            return replace(run, manifest=manifest, rounds_max=rounds_max)
         case TurnStarted(turn=turn, recipe=recipe):
             assert turn == run.turns + 1 and not run.open_calls, "a turn begins when the last one is closed"
             return replace(run, calling=True, withdrawn=recipe.tools_withdrawn)
@@ -148,8 +145,16 @@ def apply(run: RunState, event: RunEvent) -> RunState:
             return _replied(run, event)
         case ReplyInterrupted():
             return run
-        case CallStarted() | CallSettled() | ResultsKept():
+        case CallJudged() | CallStarted() | CallSettled() | ResultsKept():
             return _call_moved(run, event)
+        case SteerAsked(queued=queued):
+            return replace(run, steers=(*run.steers, queued))
+        case SteerTaken(queued=queued):
+            return replace(run, steers=tuple(one for one in run.steers if one != queued))
+        case SummaryMade(usage=usage):
+            return replace(run, summary_tries=run.summary_tries + 1, usage=run.usage + (usage or Usage()))
+        case SummaryFailed():
+            return replace(run, summary_tries=run.summary_tries + 1)
         case InteractionOpened():
             return replace(run, asked=(*run.asked, event))
         case InteractionClosed():
@@ -188,6 +193,7 @@ def _replied(run: RunState, event: ReplyKept) -> RunState:
         calling=False,
         tries=0,
         waits=0,
+        summary_tries=0,
         rounds=run.rounds + any(call.spends_round for call in event.calls),
         calls=event.calls,
         settled=(),
@@ -215,8 +221,6 @@ def _stop_after(run: RunState, reply: ReplyKept) -> Stop | None:
         return None if reply.calls else Stop(status="done")
     if reply.calls:
         return _failed("protocol", "the model called tools after they had been withdrawn", _ASK_AGAIN)
-    if run.failures >= limits.call_failures_max:
-        return _failed("tools", f"{run.failures} tool calls failed one after another", "see the log for their results")
     return Stop(status="done")
 
 
@@ -224,21 +228,36 @@ def _failed(reason: str, message: str, hint: str) -> Stop:
     return Stop(status="failed", error={"kind": "provider", "reason": reason, "message": message, "hint": hint})
 
 
-def _call_moved(run: RunState, event: CallStarted | CallSettled | ResultsKept) -> RunState:
+def _call_moved(run: RunState, event: CallJudged | CallStarted | CallSettled | ResultsKept) -> RunState:
     match event:
+        case CallJudged(call=call, verdict=verdict, granted=granted):
+            judged = tuple(
+                replace(one, verdict=verdict, granted=granted) if one.call == call else one for one in run.calls
+            )
+            return replace(run, calls=judged)
         case CallStarted(call=call):
             assert call in {one.call for one in run.open_calls}, "only an open call can begin"
             doubted = tuple(one for one in run.asked if (one.sort, one.call) != ("doubt", call))
             return replace(run, begun=run.begun | {call}, broken=run.broken - {call}, asked=doubted)
-        case CallSettled(call=call, outcome=outcome):
-            assert call in {one.call for one in run.open_calls}, "a call is settled once"
-            failures = {"ok": 0, "error": run.failures + 1}.get(outcome, run.failures)
-            return replace(run, settled=(*run.settled, event), failures=failures)
+        case CallSettled():
+            return _settled(run, event)
         case ResultsKept(turn=turn):
             assert turn == run.turns and run.calls and not run.open_calls
             return replace(run, calls=(), settled=())
         case _:
             assert_never(event)
+
+
+def _settled(run: RunState, event: CallSettled) -> RunState:
+    """Calls that reach no tool end the run when there are too many in a row; what a tool answers is never counted."""
+    call = next((one for one in run.open_calls if one.call == event.call), None)
+    assert call is not None, "a call is settled once"
+    reached = event.outcome in {"ok", "error"}
+    failures = run.failures + 1 if call.fault else 0 if reached else run.failures
+    stop = run.stop
+    if failures >= limits.loop_failures_max:
+        stop = stop or _failed("tools", f"{failures} calls in a row reached no tool: {call.fault}", _ASK_AGAIN)
+    return replace(run, settled=(*run.settled, event), failures=failures, stop=stop)
 
 
 def _answered(run: RunState, event: InteractionClosed) -> RunState:
@@ -249,113 +268,10 @@ def _answered(run: RunState, event: InteractionClosed) -> RunState:
         return answered
     if event.answer == "go-on":
         return replace(answered, prompt_cut=False)
-    return replace(answered, stop=run.stop or _failed("prompt_cut", _CUT, "shorten the path: drop or hide messages"))
+    decided = run.stop is not None and run.stop.status != "done"
+    return replace(answered, stop=run.stop if decided else _failed("prompt_cut", _CUT, _MAKE_ROOM))
 
 
-# What is next -------------------------------------------------------------------------------------------------------
-
-
-def plan(run: RunState) -> Step | None:
-    """The next step; None when only a person can move the run, or nothing can any more."""
-    if run.ended:
-        return None
-    if run.open_calls:
-        return _closing(run, run.stop) if run.stop else _next_of_calls(run, run.open_calls)
-    if run.calls:
-        return KeepResults(turn=run.turns)
-    if run.stop:
-        return End(status=run.stop.status, error=run.stop.error, withdraw=run.open_interactions)
-    return CallModel(turn=run.turns + 1, withdrawn=_withdraws(run))
-
-
-def _withdraws(run: RunState) -> bool:
-    return (
-        run.rounds >= limits.rounds_max or run.failures >= limits.call_failures_max or run.turns >= limits.turns_max - 1
-    )
-
-
-def _closing(run: RunState, stop: Stop) -> Settle:
-    """All open calls at once: what had begun and cannot be repeated has an unknown end."""
-    closings = []
-    for call in run.open_calls:
-        if call.call in run.broken or (call.call in run.begun and call.after_crash != "again"):
-            closings.append(
-                closing(call, "unknown", "the run ended while this was under way: how it went is not known")
-            )
-        elif stop.status == "cancelled":
-            closings.append(closing(call, "cancelled", "cancelled before it ran"))
-        else:
-            closings.append(closing(call, "interrupted", "the run ended before this ran"))
-    return Settle(closings=tuple(closings), withdraw=run.open_interactions)
-
-
-def _next_of_calls(run: RunState, calls: tuple[CallAsked, ...]) -> Step | None:
-    impossible = tuple(_refusal(call) for call in calls if call.fault or call.verdict == "deny")
-    if impossible:
-        return Settle(closings=impossible)
-    if run.prompt_cut:
-        return _once(run, Asking(sort="doubt", call=None))
-    approvals = (Asking(sort="approval", call=call.call) for call in calls if call.verdict == "ask")
-    unasked = tuple(one for one in approvals if run.interaction(one.sort, one.call) is None)
-    if unasked:
-        return Ask(asks=unasked)
-    return _next_of_call(run, calls[0])
-
-
-def _refusal(call: CallAsked) -> CallSettled:
-    return closing(call, "error", call.fault) if call.fault else closing(call, "denied", "a rule denies this tool")
-
-
-def _once(run: RunState, ask: Asking) -> Ask | None:
-    return None if run.interaction(ask.sort, ask.call) else Ask(asks=(ask,))
-
-
-def _next_of_call(run: RunState, call: CallAsked) -> Step | None:
-    """The first open call: calls run in their order."""
-    if call.question:
-        answer = run.answer("question", call.call)
-        return _once(run, Asking(sort="question", call=call.call)) if answer is None else _told(call, answer)
-    if call.verdict == "ask":
-        answer = run.answer("approval", call.call)
-        if answer is None:
-            return None
-        if answer.answer != "allow":
-            return Settle(closings=(closing(call, "denied", _DENIED[answer.status]),))
-    if call.call not in run.broken:
-        return UseTool(call=call)
-    if call.after_crash == "journal":
-        return UseTool(call=call, inspect=True)
-    return _in_doubt(run, call)
-
-
-def _told(call: CallAsked, answer: InteractionClosed) -> Settle:
-    """A person's answer to a question is the call's result."""
-    if answer.status != "answered":
-        return Settle(closings=(closing(call, "denied", "nobody answered"),))
-    words = answer.answer if isinstance(answer.answer, str) else "\n".join(answer.answer or ())
-    return Settle(closings=(closing(call, "ok", words),))
-
-
-def _in_doubt(run: RunState, call: CallAsked) -> Step | None:
-    doubt = run.answer("doubt", call.call)
-    if doubt is None:
-        return _once(run, Asking(sort="doubt", call=call.call))
-    match doubt.answer:
-        case "retry":
-            return UseTool(call=call)
-        case "done":
-            return Settle(closings=(closing(call, "ok", "a person says that this was done"),))
-        case "failed":
-            return Settle(closings=(closing(call, "error", "a person says that this failed"),))
-        case _:
-            return Settle(closings=(closing(call, "unknown", "how this went is not known"),))
-
-
-_DENIED = {
-    "answered": "a person said no",
-    "expired": "nobody said yes in time",
-    "withdrawn": "the question was withdrawn",
-}
 _PARTIAL: dict[PartialReason, str] = {
     "cut": "the reply ended early: the stream closed before its end",
     "error": "the reply broke off with an error",
@@ -366,5 +282,6 @@ _PARTIAL: dict[PartialReason, str] = {
 _EMPTY = "the model gave no answer"
 _EMPTY_BY_LENGTH = "the model reached its limit of tokens before it gave an answer"
 _CUT = "the server cut the beginning of the prompt, and a person said to stop"
+_MAKE_ROOM = "'forkwood set context N' asks for more room; dropping or hiding messages makes the prompt shorter"
 _GO_ON = "what came is kept: 'forkwood resume RUN' goes on from it, 'forkwood retry NODE' asks again"
 _ASK_AGAIN = "'forkwood retry NODE' asks again; another model may do better: --model"

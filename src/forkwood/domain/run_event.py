@@ -6,7 +6,9 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
+from forkwood.domain import limits
 from forkwood.domain.ids import Id
+from forkwood.domain.interaction import Question, Sort
 from forkwood.domain.message import Attachment, Outcome, PartialReason, Text
 from forkwood.domain.model import Usage
 
@@ -28,21 +30,27 @@ class CallAsked(Struct, frozen=True, kw_only=True):
     spends_round: bool = True
     """The call counts towards the limit of rounds."""
     fault: str | None = None
-    """Why the call cannot be carried out whoever allows it: there is no such tool, or its arguments are no object."""
+    """Why the call reaches no tool: there is none of that name, or its arguments are not what the schema asks for."""
+    granted: Id | None = None
+    """The grant that allows it."""
 
 
 class RunOpened(Struct, frozen=True, kw_only=True):
-    """A run begins at a place. LEADS: the head follows its tip while it stands there."""
+    """A run begins at a place. LEADS: the head follows its tip while it stands there. KEY is the one that the command
+    carried which began it, of that CLIENT."""
 
     place: str | None
     model: str
     leads: bool
+    client: str | None = None
+    key: str | None = None
 
 
 class RunSealed(Struct, frozen=True, kw_only=True):
-    """The run's manifest, by digest. A run is sealed anew where a tool has changed since."""
+    """The run's manifest, by digest. A run is sealed anew where a tool or the policy has changed since."""
 
     manifest: str
+    rounds_max: int = limits.rounds_max
 
 
 class Stop(Struct, frozen=True, kw_only=True):
@@ -115,6 +123,14 @@ class ReplyInterrupted(Struct, frozen=True, kw_only=True):
     turn: int
 
 
+class CallJudged(Struct, frozen=True, kw_only=True):
+    """A call was judged anew just before it was to run: what allowed it then holds no more, or something does now."""
+
+    call: str
+    verdict: Verdict
+    granted: Id | None = None
+
+
 class CallStarted(Struct, frozen=True, kw_only=True):
     """A call's effect is about to happen: committed before it does."""
 
@@ -136,11 +152,17 @@ class ResultsKept(Struct, frozen=True, kw_only=True):
 
 
 class InteractionOpened(Struct, frozen=True, kw_only=True):
-    """A person is asked: an approval or question for a call, or a doubt about one."""
+    """A person is asked: an approval or question for a call, or a doubt about one (CALL null: about the prompt).
+
+    HASH binds an approval to tool, schema and arguments; ABOUT says what a doubt is about.
+    """
 
     interaction: Id
-    sort: Literal["approval", "question", "doubt"]
+    sort: Sort
     call: str | None
+    hash: str | None = None
+    questions: tuple[Question, ...] = ()
+    about: str = ""
     expires_ms: int | None = None
 
 
@@ -154,6 +176,38 @@ class InteractionClosed(Struct, frozen=True, kw_only=True):
 
 class CancelAsked(Struct, frozen=True, kw_only=True):
     """Somebody wants the run to end."""
+
+
+class SteerAsked(Struct, frozen=True, kw_only=True):
+    """A message was accepted that is to come before the run's next turn."""
+
+    queued: Id
+
+
+class SteerTaken(Struct, frozen=True, kw_only=True):
+    """That message is a node now (the event's node), at the run's tip."""
+
+    queued: Id
+
+
+class SummaryMade(Struct, frozen=True, kw_only=True):
+    """A summary was made, because the prompt would have passed its budget or a person wanted it. COVERS: how many
+    messages it stands for."""
+
+    summary: Id
+    covers: int
+    model: str
+    usage: Usage | None
+    cost: float | None
+
+
+class SummaryFailed(Struct, frozen=True, kw_only=True):
+    """A summary that a turn needs could not be made."""
+
+    reason: str
+    message: str
+    hint: str = ""
+    facts: dict[str, Any] = {}
 
 
 class RunDriven(Struct, frozen=True, kw_only=True):
@@ -184,12 +238,17 @@ RunEvent: TypeAlias = (
     | TryFailed
     | ReplyKept
     | ReplyInterrupted
+    | CallJudged
     | CallStarted
     | CallSettled
     | ResultsKept
     | InteractionOpened
     | InteractionClosed
     | CancelAsked
+    | SteerAsked
+    | SteerTaken
+    | SummaryMade
+    | SummaryFailed
     | RunDriven
     | RunStopped
     | RunEnded

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 
 from forkwood.domain.ids import Id
+from forkwood.domain.interaction import Sort
 from forkwood.domain.message import Outcome, Text
 from forkwood.domain.run_event import CallAsked, CallSettled
 
@@ -25,10 +26,16 @@ class UseTool(Struct, frozen=True, kw_only=True):
     inspect: bool = False
 
 
+class UseReads(Struct, frozen=True, kw_only=True):
+    """Carry out reads side by side: what one gives does not hang on another."""
+
+    calls: tuple[CallAsked, ...]
+
+
 class Asking(Struct, frozen=True, kw_only=True):
     """One interaction that is to be opened; CALL is None for a doubt about the prompt."""
 
-    sort: Literal["approval", "question", "doubt"]
+    sort: Sort
     call: str | None
 
 
@@ -51,6 +58,12 @@ class KeepResults(Struct, frozen=True, kw_only=True):
     turn: int
 
 
+class TakeSteers(Struct, frozen=True, kw_only=True):
+    """Append messages that a person sent meanwhile, in the order they were accepted: the next turn answers them."""
+
+    queued: tuple[Id, ...]
+
+
 class End(Struct, frozen=True, kw_only=True):
     """Nothing is left to do. WITHDRAW as in Settle."""
 
@@ -59,7 +72,7 @@ class End(Struct, frozen=True, kw_only=True):
     withdraw: tuple[Id, ...] = ()
 
 
-Step: TypeAlias = CallModel | UseTool | Ask | Settle | KeepResults | End
+Step: TypeAlias = CallModel | UseTool | UseReads | Ask | Settle | KeepResults | TakeSteers | End
 
 
 def closing(call: CallAsked, outcome: Outcome, words: str) -> CallSettled:

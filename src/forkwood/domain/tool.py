@@ -6,7 +6,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from forkwood.domain.message import Attachment, Outcome, Text, ToolCall
+from forkwood.domain.ids import Id
+from forkwood.domain.message import Attachment, Outcome, Text, ToolCall, Via
 from forkwood.domain.prompt import ToolSpec
 from forkwood.domain.run_event import AfterCrash, EffectOfTool
 
@@ -30,6 +31,15 @@ class ToolOutcome(Struct, frozen=True, kw_only=True):
     parts: tuple[Text | Attachment, ...]
 
 
+class Occasion(Struct, frozen=True, kw_only=True):
+    """Where a call stands: whose it is, and the reply that holds it. CONVERSATION is the row's seq."""
+
+    run: Id
+    conversation: int
+    node: Id
+    door: Via
+
+
 class Tool(Protocol):
     """One tool. Implementations live in `tools/`; the engine is handed them as values."""
 
@@ -38,10 +48,13 @@ class Tool(Protocol):
         """What a manifest seals of this tool."""
         ...
 
-    async def use(self, call: ToolCall) -> ToolOutcome:
-        """Carry CALL out. Cancelling the task stops it; what it did by then is in the outcome it may still give."""
+    async def use(self, call: ToolCall, at: Occasion) -> ToolOutcome:
+        """Carry CALL out: its arguments are what the sealed schema asks for.
+
+        Cancelling the task stops it; what it did by then is in the outcome it may still give.
+        """
         ...
 
-    async def inspect(self, call: ToolCall) -> ToolOutcome | None:
+    async def inspect(self, call: ToolCall, at: Occasion) -> ToolOutcome | None:
         """After a crash: how CALL ended, as the journal and the disk say; None: it never happened."""
         ...

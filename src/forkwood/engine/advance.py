@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from forkwood.domain.ids import Id
 from forkwood.domain.message import Origin, ToolCall, ToolResult
-from forkwood.domain.run import RunState, plan
+from forkwood.domain.plan import plan
+from forkwood.domain.run import RunState
 from forkwood.domain.run_event import InteractionClosed, InteractionOpened, ResultsKept, RunEnded
-from forkwood.domain.step import Ask, CallModel, End, KeepResults, Settle, UseTool
+from forkwood.domain.step import Ask, CallModel, End, KeepResults, Settle, TakeSteers, UseReads, UseTool
 from forkwood.engine.supplies import Supplies
 from forkwood.store import append, drafts, holding, nodes
 from forkwood.store.db import Tx
@@ -18,9 +19,9 @@ def advance(tx: Tx, supplies: Supplies, held: Held) -> Held:
     while True:
         step = plan(held.state)
         match step:
-            case None | CallModel() | UseTool():
+            case None | CallModel() | UseTool() | UseReads():
                 return held
-            case Ask() | Settle() | KeepResults() | End():
+            case Ask() | Settle() | KeepResults() | TakeSteers() | End():
                 held = _done(tx, supplies, held, step)
 
 
@@ -30,7 +31,7 @@ def calls_in_turn(tx: Tx, held: Held) -> dict[str, ToolCall]:
     return {part.call: part for part in reply.parts if isinstance(part, ToolCall)}
 
 
-def _done(tx: Tx, supplies: Supplies, held: Held, step: Ask | Settle | KeepResults | End) -> Held:
+def _done(tx: Tx, supplies: Supplies, held: Held, step: Ask | Settle | KeepResults | TakeSteers | End) -> Held:
     now_ms = supplies.clock()
     match step:
         case Ask(asks=asks):

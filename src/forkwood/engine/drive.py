@@ -11,16 +11,18 @@ from forkwood.domain.act import Who
 from forkwood.domain.errors import ForkwoodError, StoreUnusable
 from forkwood.domain.ids import Id
 from forkwood.domain.message import Via
-from forkwood.domain.run import MOVING, Run, plan
-from forkwood.domain.step import CallModel, UseTool
+from forkwood.domain.plan import plan
+from forkwood.domain.run import MOVING, Run
+from forkwood.domain.step import CallModel, UseReads, UseTool
 from forkwood.domain.watch import Result, Seen
 from forkwood.engine.advance import advance
 from forkwood.engine.driver import Driver, lives
 from forkwood.engine.grip import Grip
 from forkwood.engine.live import Feed, Follower, Watcher, result
-from forkwood.engine.perform import call_model, use_tool
+from forkwood.engine.perform import call_model
 from forkwood.engine.recover import take_over
 from forkwood.engine.supplies import Supplies, defect
+from forkwood.engine.use import use_reads, use_tool
 from forkwood.store import holding, log, runs
 from forkwood.store.db import Tx
 from forkwood.store.holding import Held, Lost
@@ -53,6 +55,8 @@ async def _move(grip: Grip) -> None:
                 await call_model(grip, model, step)
             case UseTool():
                 await use_tool(grip, step)
+            case UseReads():
+                await use_reads(grip, step)
             case _:
                 grip.commit()  # nothing outside is wanted: a commit does it
 

@@ -1,4 +1,4 @@
-"""The two steps that reach outside: calling the model, using a tool. Each is announced in the log before it begins."""
+"""Calling the model: a turn is prepared, announced in the log, sent, streamed and kept."""
 
 from __future__ import annotations
 
@@ -10,22 +10,17 @@ from typing import cast
 from msgspec.structs import replace
 
 from forkwood.domain.errors import ForkwoodError, ProviderFailed, StoreUnusable
-from forkwood.domain.message import PartialReason, Text, ToolCall
+from forkwood.domain.message import PartialReason
 from forkwood.domain.model import NEXT_KEY_STATUS, Delta, Model, Reply, Try, wait_before
-from forkwood.domain.run_event import CallSettled, CallStarted, RunSealed, TryFailed, TurnStarted
-from forkwood.domain.step import CallModel, UseTool
-from forkwood.domain.tool import Tool, ToolOutcome
-from forkwood.engine.advance import calls_in_turn
+from forkwood.domain.run_event import RunSealed, TryFailed, TurnStarted
+from forkwood.domain.step import CallModel
 from forkwood.engine.attend import attend
 from forkwood.engine.grip import Grip
 from forkwood.engine.keep import keep_reply
 from forkwood.engine.prepare import Prepared, prepare
 from forkwood.engine.supplies import defect
 from forkwood.store import drafts, holding, manifests
-from forkwood.store.db import Tx
 from forkwood.store.holding import Lost
-
-CHANGED = "changed since it was asked"
 
 
 async def call_model(grip: Grip, model: Model, step: CallModel) -> None:
@@ -59,16 +54,18 @@ async def _take_turn(grip: Grip, model: Model, ready: Prepared, turn: int) -> No
 
 
 def _announced(grip: Grip, step: CallModel, ready: Prepared) -> bool:
-    """Commit that the turn begins; False where somebody stopped the run meanwhile."""
+    """Commit that the turn begins; False where somebody stopped or steered the run meanwhile."""
     with grip.supplies.store.write() as tx:
         held = holding.renew(tx, grip.held)
-        if held.state.stop is not None:
+        if held.state.stop is not None or held.state.steers:
             grip.settle(tx, held)
             return False
         digest = manifests.put(tx, ready.manifest)
         now_ms = grip.supplies.clock()
         if digest != held.state.manifest:
-            held = holding.append(tx, held, RunSealed(manifest=digest), now_ms=now_ms)
+            held = holding.append(
+                tx, held, RunSealed(manifest=digest, rounds_max=ready.manifest.limits.rounds_max), now_ms=now_ms
+            )
         grip.held = holding.append(tx, held, TurnStarted(turn=step.turn, recipe=ready.recipe), now_ms=now_ms)
     grip.feed.catch_up()
     return True
@@ -124,41 +121,3 @@ def _judged(grip: Grip, model: Model, failure: ProviderFailed, turn: int) -> Try
         next_key=other_key,
         **grip.mask.facts({"message": failure.message, "hint": failure.hint, "facts": facts}),
     )
-
-
-async def use_tool(grip: Grip, step: UseTool) -> None:
-    """One call: what a crash left of it is looked at, its effect is announced, then it happens."""
-    with grip.supplies.store.read() as tx:
-        call = calls_in_turn(tx, grip.held)[step.call.call]
-        tool = _as_sealed(tx, grip, call.name)
-    if tool is None:
-        grip.commit(_settled(grip, step, ToolOutcome(outcome="error", parts=(Text(text=CHANGED),))))
-        return
-    found = await tool.inspect(call) if step.inspect else None
-    if found is None:
-        grip.commit(CallStarted(call=call.call))
-        if grip.held.state.stop is None:
-            found = await attend(_outcome(tool, call), grip.poke, grip.beat)
-    if found is None:
-        grip.commit()
-    else:
-        grip.commit(_settled(grip, step, found))
-
-
-def _as_sealed(tx: Tx, grip: Grip, name: str) -> Tool | None:
-    """The live tool of that NAME, where it still is what was sealed."""
-    assert grip.held.state.manifest is not None
-    sealed = {tool.spec.name: tool for tool in manifests.get(tx, grip.held.state.manifest).tools}
-    live = next((tool for tool in grip.supplies.tools.values() if tool.sealed.spec.name == name), None)
-    return live if live is not None and live.sealed == sealed.get(name) else None
-
-
-async def _outcome(tool: Tool, call: ToolCall) -> ToolOutcome:
-    try:
-        return await tool.use(call)
-    except ForkwoodError as error:
-        return ToolOutcome(outcome="error", parts=(Text(text=f"{error.message}. {error.hint}".strip()),))
-
-
-def _settled(grip: Grip, step: UseTool, found: ToolOutcome) -> CallSettled:
-    return CallSettled(call=step.call.call, outcome=found.outcome, parts=grip.mask.parts(found.parts))

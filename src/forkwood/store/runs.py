@@ -12,7 +12,8 @@ from forkwood.domain.errors import NotFound
 from forkwood.domain.ids import Id
 from forkwood.domain.message import Via
 from forkwood.domain.model import Usage
-from forkwood.domain.run import MOVING, Run, RunState, apply, fold, plan, status_of
+from forkwood.domain.plan import plan, status_of
+from forkwood.domain.run import MOVING, Run, RunState, apply, fold
 from forkwood.domain.run_event import CancelAsked, InteractionClosed, RunEnded, RunOpened
 from forkwood.domain.step import End
 from forkwood.domain.tree import ROOT, Spot

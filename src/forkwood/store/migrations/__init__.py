@@ -8,7 +8,7 @@ import apsw
 from msgspec import Struct
 
 APPLICATION_ID = 0x466B776D
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """The version this program writes: the number of the last file (a test holds the two together)."""
 
 OLDEST_VERSION = 1

@@ -1,0 +1,32 @@
+"""A call's arguments against the schema that was sealed with its tool."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_FAULTS_SHOWN = 5
+_FAULT_CHARACTERS = 200
+
+
+def fault(arguments: dict[str, Any] | str, schema: dict[str, Any]) -> str | None:
+    """What is wrong with ARGUMENTS, in words for the model; None where they are what SCHEMA (2020-12) asks for.
+
+    Raw text is what could not be read as one JSON object.
+    """
+    if isinstance(arguments, str):
+        return "the arguments are not one JSON object"
+    from jsonschema import Draft202012Validator
+
+    wrong = [
+        f"{error.json_path}: {_short(error.message)}" for error in Draft202012Validator(schema).iter_errors(arguments)
+    ]
+    if not wrong:
+        return None
+    left = [f"and {len(wrong) - _FAULTS_SHOWN} more"] if len(wrong) > _FAULTS_SHOWN else []
+    return f"the arguments do not fit the schema: {'; '.join([*wrong[:_FAULTS_SHOWN], *left])}"
+
+
+def _short(message: str) -> str:
+    """MESSAGE without its middle where it quotes a long value: what is wrong stands at its end."""
+    half = _FAULT_CHARACTERS // 2
+    return message if len(message) <= _FAULT_CHARACTERS else f"{message[:half]} … {message[-half:]}"
