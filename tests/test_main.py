@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -86,3 +87,37 @@ def test_closed_streams_are_streams_of_nothing(closed: str, code: int) -> None:
     forkwood("new")
     command = f'"{sys.executable}" -m forkwood send - {closed}'
     assert subprocess.run(["sh", "-c", command], stdin=subprocess.DEVNULL, timeout=60, check=False).returncode == code
+
+
+@pytest.mark.parametrize(("given", "code"), (("--version >/dev/full", 1), ("--version >&-", 0), ("ls >/dev/full", 1)))
+def test_the_exit_code_holds_where_nothing_can_be_written(given: str, code: int) -> None:
+    ran = subprocess.run(
+        ["sh", "-c", f'"{sys.executable}" -m forkwood {given}'], capture_output=True, timeout=60, check=False
+    )
+    assert ran.returncode == code
+    assert ran.stderr.count(b"cannot be written: No space left") == code
+    assert b"Traceback" not in ran.stderr
+
+
+@pytest.mark.parametrize("as_json", ("", "--json"))
+def test_a_reply_that_cannot_be_written_is_kept_whole(tmp_path: Path, as_json: str) -> None:
+    script = tmp_path / "script.json"
+    script.write_text('{"replies": [{"text": "one two three four", "chunk": 4}]}')
+    ran = subprocess.run(
+        ["sh", "-c", f'"{sys.executable}" -m forkwood send hi --model "scripted:{script}" {as_json} >/dev/full'],
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert (ran.returncode, ran.stderr.count(b"cannot be written"), b"Traceback" in ran.stderr) == (1, 1, False)
+    kept = forkwood("path", "--json")
+    assert b'"text":"one two three four"' in kept.stdout and b'"partial":true' not in kept.stdout
+
+
+def test_ctrl_c_outside_of_all_work_is_130() -> None:
+    program = (
+        "import sys, unittest.mock as mock\nsys.argv = ['forkwood', 'ls']\nimport forkwood.__main__ as main\n"
+        "with mock.patch.object(main, 'run', side_effect=KeyboardInterrupt): main.main()"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60, check=False)
+    assert (ran.returncode, ran.stderr) == (130, b"")

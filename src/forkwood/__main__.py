@@ -7,12 +7,24 @@ import sys
 
 def main() -> None:
     """Carry out the command line of this process and end it with the exit code."""
-    if sys.argv[1:] == ["--version"]:
-        from forkwood import __version__
+    if sys.argv[1:] != ["--version"] or not _say_version():
+        try:
+            code = run(sys.argv[1:])
+        except KeyboardInterrupt:  # before anything was begun, or when all was done
+            code = 130
+        sys.exit(code)
 
+
+def _say_version() -> bool:
+    """Say it, loading nothing; False where it cannot be written so."""
+    from forkwood import __version__
+
+    try:
         sys.stdout.write(f"forkwood {__version__}\n")
-        return
-    sys.exit(run(sys.argv[1:]))
+        sys.stdout.flush()
+    except (OSError, AttributeError):  # a full disk, a reader that left, or no stream at all
+        return False
+    return True
 
 
 def run(arguments: list[str]) -> int:

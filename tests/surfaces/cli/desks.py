@@ -31,8 +31,8 @@ class Ran(Struct, frozen=True, kw_only=True):
 
     @property
     def lines(self) -> list[Any]:
-        """The JSON Lines on standard output."""
-        return [msgspec.json.decode(line) for line in self.out.splitlines()]
+        """The JSON Lines on standard output. Only a line feed ends one: text may hold what Python splits lines at."""
+        return [msgspec.json.decode(line) for line in self.out.removesuffix("\n").split("\n") if self.out]
 
 
 class Stream(io.TextIOWrapper):

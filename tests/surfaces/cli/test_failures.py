@@ -16,8 +16,8 @@ from forkwood.domain.errors import (
     Refused,
     StoreUnusable,
 )
-from forkwood.surfaces.cli.failures import EXIT_CODES, as_value, exit_code, tell, told
-from tests.surfaces.cli.desks import terminal, written
+from forkwood.surfaces.cli.failures import EXIT_CODES, as_value, exit_code, tell, told, unwritten
+from tests.surfaces.cli.desks import run_cli, terminal, written
 
 CODES = (
     (ProviderFailed("auth", "wrong key"), 1),
@@ -83,3 +83,30 @@ def test_a_fault_of_the_program_is_not_dressed_up() -> None:
 
     with pytest.raises(AssertionError):
         told(terminal(), fail)
+
+
+@pytest.mark.parametrize(("code", "given"), ((0, 1), (130, 130), (7, 7)))
+def test_what_could_not_be_written_is_told_once(code: int, given: int) -> None:
+    here = terminal()
+    here.unwritten = "No space left on device"
+    assert unwritten(here, code) == given
+    said = written(here.err)
+    assert said.startswith("forkwood: What was to be said cannot be written: No space left on device\n")
+    assert ("done all the same" in said) == (code == 0)
+    assert (unwritten(here, code), written(here.err)) == (code, said)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    (
+        (("stats", "--", "--json"), True),
+        (("send", "--", "hi", "--no-run"), True),
+        (("ls", "--", "-c", "x"), True),
+        (("ls", "x", "y"), False),
+        (("ls", "x-y"), False),
+        (("ls", "-"), False),
+    ),
+)
+def test_options_behind_the_two_dashes_are_said_to_be_words(arguments: tuple[str, ...], told: bool) -> None:
+    ran = run_cli(*arguments)
+    assert (ran.code, "behind -- is taken as words" in ran.err) == (2, told)

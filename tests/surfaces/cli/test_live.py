@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import threading
 from typing import Any
 
 import pytest
 
 from forkwood.domain.watch import Seen
-from forkwood.surfaces.cli.live import exit_code, follow, note_try, on_interrupt
+from forkwood.surfaces.cli.live import exit_code, follow, in_loop, note_try
 from tests.surfaces.cli.desks import terminal, written
 from tests.surfaces.cli.made import name
 from tests.surfaces.cli.test_markdown import RUN, delta, result, turn_started
@@ -94,11 +95,61 @@ def test_ctrl_c_cancels_the_runs_and_hears_their_end() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-async def test_the_signal_is_given_back() -> None:
+@pytest.mark.parametrize("interrupts", [1, 2, 3, 5])
+def test_the_second_ctrl_c_leaves_at_once_and_more_are_not_heard(interrupts: int) -> None:
+    stopped: list[str] = []
+    let_go: list[str] = []
+
+    async def work() -> None:
+        try:
+            for _ in range(min(interrupts, 2)):
+                signal.raise_signal(signal.SIGINT)
+            await asyncio.Event().wait() if interrupts > 1 else await asyncio.sleep(0)
+        finally:
+            for _ in range(interrupts - 2):
+                signal.raise_signal(signal.SIGINT)
+                await asyncio.sleep(0)
+            let_go.append("all")
+
     before = signal.getsignal(signal.SIGINT)
-    with on_interrupt(lambda: None):
-        assert signal.getsignal(signal.SIGINT) is not before
-    assert signal.getsignal(signal.SIGINT) in {before, signal.default_int_handler}
+    if interrupts == 1:
+        in_loop(work(), lambda: stopped.append("once"))
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            in_loop(work(), lambda: stopped.append("once"))
+    assert (stopped, let_go) == (["once"], ["all"])
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_what_breaks_while_all_is_torn_down_is_no_news(caplog: pytest.LogCaptureFixture) -> None:
+    async def breaks() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            raise RuntimeError("torn down")
+
+    async def work() -> None:
+        breaking = asyncio.ensure_future(breaks())
+        await asyncio.sleep(0)
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+        await breaking
+
+    with pytest.raises(KeyboardInterrupt):
+        in_loop(work(), lambda: None)
+    assert caplog.records == []
+
+
+def test_off_the_main_thread_work_is_done_without_hearing_ctrl_c() -> None:
+    done: list[str] = []
+
+    async def work() -> None:
+        done.append("work")
+
+    thread = threading.Thread(target=lambda: in_loop(work(), lambda: None))
+    thread.start()
+    thread.join()
+    assert done == ["work"]
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
+from forkwood.surfaces.cli.app import forkwood
 from forkwood.surfaces.cli.desk import Call, Desk
 from forkwood.surfaces.cli.options import Body, verb, verb_group, wants_json
 from tests.surfaces.cli.desks import terminal
@@ -18,11 +19,18 @@ from tests.surfaces.cli.desks import terminal
         (("path",), False),
         (("send", "--", "--json"), False),
         (("send", "--json", "--", "x"), True),
+        (("send", "--role", "--", "--json"), True),
+        (("send", "--role", "--", "--", "--json"), False),
+        (("send", "--role=x", "--", "--json"), False),
+        (("send", "--no-run", "--", "--json"), False),
+        (("config", "set", "--key", "--", "a", "--json"), True),
+        (("nosuch", "--key", "--", "--json"), False),
+        (("--", "stats", "--json"), False),
         ((), False),
     ),
 )
 def test_json_is_wanted_where_it_is_an_option(arguments: tuple[str, ...], wanted: bool) -> None:
-    assert wants_json(arguments) == wanted
+    assert wants_json(arguments, forkwood) == wanted
 
 
 class Heard:

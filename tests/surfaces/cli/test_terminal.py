@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from forkwood.domain.errors import ForkwoodError
 from forkwood.surfaces.cli.glyphs import ASCII, COLOURED, PLAIN, UNICODE
 from forkwood.surfaces.cli.terminal import PIPE_WIDTH, SCREEN_WIDTH, Terminal, error_line
 from tests.surfaces.cli.desks import Stream, terminal, written
@@ -77,10 +76,18 @@ def test_a_reader_that_leaves_ends_the_writing_and_nothing_else() -> None:
         here.say("nor now")
 
 
-def test_a_full_disk_behind_standard_output_is_told_once() -> None:
+def test_a_full_disk_behind_standard_output_stops_nothing_and_is_remembered() -> None:
     with Path("/dev/full").open("w", encoding="utf-8") as out:
         here = Terminal(Stream(), out, Stream(), {})
-        with pytest.raises(ForkwoodError) as told:
-            here.say("x")
-        assert "No space left" in told.value.message
+        here.say("x")
+        assert here.unwritten == "No space left on device"
+        here.unwritten = None
         here.say("goes nowhere now")
+        assert here.unwritten is None
+
+
+def test_a_full_disk_behind_standard_error_is_nobodys_error() -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as err:
+        here = Terminal(Stream(), Stream(), err, {})
+        here.note("x")
+        assert here.unwritten is None

@@ -163,14 +163,16 @@ def _meant(word: str) -> str:
 
 def carry_out(arguments: Sequence[str], desk: Desk) -> int:
     """Carry out one command line, telling whatever goes wrong; its exit code."""
-    return failures.told(desk.terminal, lambda: _main(arguments, desk), as_json=wants_json(arguments))
+    as_json = wants_json(arguments, forkwood)
+    code = failures.told(desk.terminal, lambda: _main(arguments, desk), as_json=as_json)
+    return failures.unwritten(desk.terminal, code)
 
 
 def _main(arguments: Sequence[str], desk: Desk) -> int:
     try:
         code = forkwood.main(args=list(arguments), prog_name="forkwood", standalone_mode=False, obj=desk)
     except HelpAsked as asked:
-        _explain(asked.text, desk, as_json=wants_json(arguments))
+        _explain(asked.text, desk, as_json=wants_json(arguments, forkwood))
         return 0
     return code if isinstance(code, int) else 0
 

@@ -16,9 +16,10 @@ from prompt_toolkit.history import History
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from forkwood.domain.errors import ForkwoodError
-from forkwood.surfaces.cli.chat_lines import ALIASES, ELSEWHERE, option_of
+from forkwood.surfaces.cli.chat_lines import ALIASES, ELSEWHERE
 from forkwood.surfaces.cli.desk import Desk
 from forkwood.surfaces.cli.named import MODEL, Name
+from forkwood.surfaces.cli.options import option_of
 
 PROMPT = "> "
 GOES_ON = ". "

@@ -8,6 +8,7 @@ import click
 from msgspec import Struct
 
 from forkwood.domain.errors import Misused
+from forkwood.surfaces.cli.options import option_of, takes_next
 
 FREE_TEXT_AFTER = {"send": 0, "edit": 1, "set": 1}
 """Verbs whose last word is the rest of the line as it stands, and how many words come before it."""
@@ -78,7 +79,7 @@ def _words(command: click.Command, rest: str, before_text: int) -> tuple[str, ..
         before_text -= option is None
         taken.append(word)
         rest = tail.lstrip()
-        if option is not None and not option.is_flag and "=" not in word:
+        if takes_next(command, word):
             value, _, tail = rest.partition(" ")
             taken.append(value)
             rest = tail.lstrip()
@@ -90,10 +91,3 @@ def _split(rest: str) -> tuple[str, ...]:
         return tuple(shlex.split(rest))
     except ValueError:
         raise Misused("A quotation mark is not closed", hint="close it, or put a backslash before it") from None
-
-
-def option_of(command: click.Command, word: str) -> click.Option | None:
-    """The option of COMMAND that WORD names, with or without a value behind `=`."""
-    name = word.partition("=")[0]
-    options = (param for param in command.params if isinstance(param, click.Option))
-    return next((option for option in options if name in option.opts), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -22,6 +23,8 @@ from forkwood.surfaces.cli.screen_text import visible
 from forkwood.surfaces.cli.terminal import Terminal, error_line
 
 T = TypeVar("T")
+_OPTION_EXTRA = re.compile(r"unexpected extra arguments? \((.* )?-[^ )]")
+"""What click says of a word too many that looks like an option: it is taken for a word only behind `--`."""
 INTERRUPTED = 130
 EXIT_CODES: dict[type[ForkwoodError], int] = {
     ProviderFailed: 1,
@@ -69,7 +72,9 @@ def misused(error: click.ClickException) -> Misused:
     """What click says about the words of a command, as an error of the house: the hint is where help stands."""
     context = getattr(error, "ctx", None)
     where = context.command_path if context else "forkwood"
-    return Misused(error.format_message().rstrip("."), hint=f"{where} --help")
+    message = error.format_message().rstrip(".")
+    behind = "what stands behind -- is taken as words: options go before it; " if _OPTION_EXTRA.search(message) else ""
+    return Misused(message, hint=f"{behind}{where} --help")
 
 
 def told(terminal: Terminal, do: Callable[[], T], *, as_json: bool = False) -> T | int:
@@ -82,6 +87,16 @@ def told(terminal: Terminal, do: Callable[[], T], *, as_json: bool = False) -> T
         return tell(error, terminal, as_json=as_json)
     except (KeyboardInterrupt, click.Abort):
         return _interrupted(terminal, as_json=as_json)
+
+
+def unwritten(terminal: Terminal, code: int) -> int:
+    """CODE, or 1 in place of 0 where something could not be written on standard output: that is told here, once."""
+    why, terminal.unwritten = terminal.unwritten, None
+    if why is None:
+        return code
+    hint = "" if code else "what was asked for was done all the same; what is kept can be shown again"
+    tell_words(f"What was to be said cannot be written: {why}", hint, terminal)
+    return code or exit_code(ForkwoodError(why))
 
 
 def _interrupted(terminal: Terminal, *, as_json: bool) -> int:

@@ -10,7 +10,7 @@ from forkwood.domain.ids import Id, ending
 from forkwood.domain.watch import Result
 from forkwood.surfaces.cli.desk import Call
 from forkwood.surfaces.cli.failures import tell_words
-from forkwood.surfaces.cli.live import Heard, follow
+from forkwood.surfaces.cli.live import Heard, follow, in_loop
 from forkwood.surfaces.cli.views import Finishing, JsonLines, view_for
 
 
@@ -29,14 +29,23 @@ def settle(call: Call, conversation: str | None) -> None:
     Ctrl-C ends the reply that is coming and keeps what came of it; nothing else is done then.
     """
     view = JsonLines(call.terminal) if call.as_json else Finishing(call.terminal)
+    watching: asyncio.Task[None] | None = None
+
+    def stop() -> None:
+        if watching is not None:
+            watching.cancel()
 
     async def watch() -> None:
+        nonlocal watching
+        watching = asyncio.current_task()
         async with aclosing(call.runtime.settle(conversation, key=call.key)) as items:
             async for seen in items:
                 view.see(seen)
 
     try:
-        asyncio.run(watch())
+        in_loop(watch(), stop)
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
     finally:
         view.close()
 

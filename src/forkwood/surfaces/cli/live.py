@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
@@ -56,14 +56,12 @@ def follow(runtime: Runtime, runs: Sequence[Id], view: View, terminal: Terminal)
 
     def stop() -> None:
         nonlocal interrupted
-        if interrupted:
-            raise KeyboardInterrupt
         interrupted = True
         for run in runs:
             runtime.cancel(run)
 
     async def watch() -> None:
-        with ExitStack() as until_first, on_interrupt(stop):
+        with ExitStack() as until_first:
             until_first.enter_context(waiting("Waiting for the model", terminal))
             async for seen in runtime.drive(runs):
                 if view.see(seen):
@@ -75,7 +73,7 @@ def follow(runtime: Runtime, runs: Sequence[Id], view: View, terminal: Terminal)
 
     try:
         with terminal.unechoed():
-            asyncio.run(watch())
+            in_loop(watch(), stop)
     finally:
         view.close()
     return Heard(
@@ -98,19 +96,41 @@ def _code(result: Result) -> int:
     return CODES[result.status]
 
 
-@contextmanager
-def on_interrupt(stop: Callable[[], None]) -> Iterator[None]:
-    """While the body runs in an event loop, Ctrl-C calls STOP instead of tearing the loop down."""
-    loop = asyncio.get_running_loop()
+def in_loop(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
+    """Carry out WORK in an event loop of its own, where the first Ctrl-C calls STOP rather than tearing it down.
+
+    The second one leaves at once: KeyboardInterrupt, when all of WORK has been let go. Any more are not heard: they
+    would come while that is done.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    with asyncio.Runner() as runner:
+        hears = _hear_interrupts(runner.get_loop(), stop)
+        try:
+            runner.run(work)
+        finally:
+            runner.close()
+            if hears:
+                signal.signal(signal.SIGINT, before)
+
+
+def _hear_interrupts(loop: asyncio.AbstractEventLoop, stop: Callable[[], None]) -> bool:
+    """Let Ctrl-C act inside LOOP until that is closed; False where signals cannot be heard so."""
+    heard = 0
+
+    def interrupted() -> None:
+        nonlocal heard
+        heard += 1
+        if heard == 1:
+            stop()
+        elif heard == 2:
+            loop.set_exception_handler(lambda *_: None)  # what breaks in the tearing down is no news
+            raise KeyboardInterrupt
+
     try:
-        loop.add_signal_handler(signal.SIGINT, stop)
+        loop.add_signal_handler(signal.SIGINT, interrupted)
     except (NotImplementedError, ValueError, RuntimeError):  # no such signals here, or not the main thread
-        yield
-        return
-    try:
-        yield
-    finally:
-        loop.remove_signal_handler(signal.SIGINT)
+        return False
+    return True
 
 
 def note_try(seen: Seen, terminal: Terminal) -> None:

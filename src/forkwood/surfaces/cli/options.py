@@ -120,7 +120,31 @@ def listing(group: click.Command, ctx: click.Context) -> dict[str, Any]:
     return {"commands": below}
 
 
-def wants_json(arguments: Sequence[str]) -> bool:
-    """Whether a command line asks for JSON: true also for one that makes no sense otherwise."""
-    words = list(arguments)
-    return "--json" in (words[: words.index("--")] if "--" in words else words)
+def option_of(command: click.Command, word: str) -> click.Option | None:
+    """The option of COMMAND that WORD names, with or without a value behind `=`."""
+    name = word.partition("=")[0]
+    options = (param for param in command.params if isinstance(param, click.Option))
+    return next((option for option in options if name in option.opts), None)
+
+
+def takes_next(command: click.Command, word: str) -> bool:
+    """Whether WORD is an option of COMMAND whose value is the next word."""
+    option = option_of(command, word)
+    return option is not None and not option.is_flag and "=" not in word
+
+
+def wants_json(arguments: Sequence[str], command: click.Command) -> bool:
+    """Whether a command line of COMMAND asks for JSON: true also for one that makes no sense otherwise.
+
+    What stands behind `--` are words; a `--` that an option before it takes for its value ends nothing.
+    """
+    taken = False
+    for word in arguments:
+        if word == "--json":
+            return True
+        if word == "--" and not taken:
+            return False
+        if isinstance(command, click.Group) and not taken:
+            command = command.get_command(click.Context(command), word) or command
+        taken = not taken and takes_next(command, word)
+    return False

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO, TextIO
 
 from forkwood import wire
-from forkwood.domain.errors import ForkwoodError
 from forkwood.domain.text import storable, storable_value
 from forkwood.surfaces.cli.glyphs import ASCII, COLOURED, PLAIN, UNICODE, Pen
 
@@ -34,6 +33,8 @@ class Terminal:
         """Whether a sign of life stands on the line of standard error: it gives way to what is noted."""
         self.in_chat = False
         """Whether commands are given as verbs of a chat, so that hints name them so."""
+        self.unwritten: str | None = None
+        """Why something could not be written on standard output, until somebody is told. All is done nevertheless."""
         self._left: set[TextIO] = set()
         for stream in (out, err):
             reconfigure = getattr(stream, "reconfigure", None)
@@ -145,9 +146,8 @@ class Terminal:
             self._leave(stream)
         except OSError as error:
             self._leave(stream)
-            raise ForkwoodError(
-                f"What was to be said cannot be written: {error.strerror}", hint="it was done"
-            ) from None
+            if stream is self.out:
+                self.unwritten = error.strerror or str(error)
 
     def _leave(self, stream: TextIO) -> None:
         """The reader is gone. What was asked for is still done, and what is written from here on goes nowhere."""
