@@ -26,7 +26,8 @@ from forkwood.runtime import ROOMS, Runtime
 from forkwood.store import conversations
 from tests.reference.houses import again, entered
 from tests.runtime.doors import NOON, said, texts
-from tests.runtime.test_sequences import VERBS, World
+from tests.runtime.world import VERBS, World
+from tests.soak import trials
 from tests.surfaces.cli.desks import given, run_cli, succeed
 from tests.surfaces.cli.scripts import scripted
 
@@ -48,17 +49,15 @@ def everything(runtime: Runtime) -> object:
     )
 
 
-@tries(max_examples=25)
+@tries(max_examples=trials(25))
 @tried(some.lists(some.tuples(some.sampled_from(VERBS), some.integers(0, 999), some.integers(0, 999)), max_size=25))
 def test_pain_4_whatever_was_done_reads_the_same_after_a_restart(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int, int]]
 ) -> None:
-    world = World()
-    world.runtime = entered(tmp_path_factory.mktemp("house") / "home")
-    world.runtime.new(title="a world")
+    folder = tmp_path_factory.mktemp("house")
+    world = World(entered(folder / "home"), again, folder)
     for verb, *draws in steps:
-        if verb != "graft" or world.known_paths:
-            world.do(verb, iter(draws))
+        world.do(verb, iter(draws))
     before = everything(world.runtime)
     world.runtime = again(world.runtime)
     assert everything(world.runtime) == before

@@ -130,7 +130,7 @@ def seed_files(runtime: Runtime) -> None:
     """Copies of the store, whole and begun, and what was set aside by a salvage."""
     home = Path(runtime.house.settings.home)
     with runtime.house.store.read() as tx:
-        copy = backups.make(tx.connection, home, version=1, now_ms=NOON)
+        copy = backups.make(tx.connection, home, version=tx.connection.pragma("user_version"), now_ms=NOON)
     copy.with_suffix(".part-4242").write_bytes(copy.read_bytes())
     (home / "salvage-1.jsonl").write_text(json.dumps({"text": MARKER}))
     (home / "forkwood.db.corrupt-1").write_text(MARKER)

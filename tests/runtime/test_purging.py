@@ -112,6 +112,16 @@ def test_what_another_conversation_carries_stays_and_is_named_unless_everywhere(
     assert texts(runtime)[-1] == "a1"
 
 
+def test_what_only_a_purged_conversation_carried_goes(runtime: Runtime) -> None:
+    source = runtime.conversation().id
+    ids = said(runtime, MARKER, "a1")
+    fork = runtime.fork(ids[1], title="a fork").id
+    assert runtime.purge([fork]).nodes == ()
+    report = runtime.purge([source])
+    assert (report.nodes, report.kept) == (tuple(ids), ())
+    assert_gone(runtime)
+
+
 def test_runs_of_a_purged_conversation_end_first(runtime: Runtime) -> None:
     conversation = runtime.conversation().id
     [run] = runtime.send(MARKER).runs

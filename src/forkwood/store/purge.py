@@ -44,10 +44,14 @@ class Condemned(Struct, frozen=True, kw_only=True):
 
 
 def carried_outside(tx: Tx, nodes: Collection[int], conversations: Collection[int]) -> frozenset[int]:
-    """Those of NODES that a graft of a conversation outside CONVERSATIONS carries, and that still say anything."""
+    """Those of NODES that a graft of a conversation outside CONVERSATIONS carries, and that still say anything.
+
+    A conversation that was purged itself keeps nothing: nobody can read there any more.
+    """
     spelled = wire.text(sorted(nodes))
     words = [seq for (seq,) in tx.rows(f"SELECT seq FROM node WHERE purged = 0 AND seq IN {_INSIDE}", (spelled,))]
-    outside = (found.nodes for found in reach.carriers(tx, words) if found.conversation not in conversations)
+    unread = {*conversations, *(seq for (seq,) in tx.rows("SELECT seq FROM conversation WHERE purged = 1"))}
+    outside = (found.nodes for found in reach.carriers(tx, words) if found.conversation not in unread)
     return frozenset().union(*outside)
 
 
