@@ -259,6 +259,36 @@ async def test_a_store_that_is_another_versions_now_is_told_once_and_nothing_is_
     assert [(task.done(), task._log_traceback) for task in driving] == [(True, False)]
 
 
+async def test_who_has_waited_for_a_lock_in_vain_does_not_wait_for_it_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "busy_ms", 20)
+    stage = Stage(tmp_path, store=open_store(tmp_path / "home", now_ms=NOW))
+    elsewhere = open_store(tmp_path / "home", now_ms=NOW)._connection
+    waits: list[int] = []
+
+    def lock() -> None:
+        elsewhere.execute("BEGIN IMMEDIATE")
+        stage.store._connection.set_exec_trace(note)
+
+    def note(_: object, sql: str, __: object) -> bool:
+        if sql == "BEGIN IMMEDIATE":
+            stage.store._connection.set_exec_trace(None)
+            waits.append(stage.store._connection.pragma("busy_timeout"))
+            stage.store._connection.set_exec_trace(note)
+        return True
+
+    stage.models["fake:one"] = FakeModel([text("x" * limits.draft_bytes), lock, text("y" * limits.draft_bytes)])
+    stage.say("Hi")
+    with pytest.raises(StoreUnusable, match="locked by another process"):
+        await stage.drive(stage.open())
+    assert waits == [20, 0]
+    elsewhere.execute("ROLLBACK")
+    stage.store._connection.set_exec_trace(None)
+    assert stage.store._connection.pragma("busy_timeout") == 20
+    await stage.engine.close()
+
+
 def migrated(store: Store) -> None:
     """What a newer program does to the file."""
     store._connection.pragma("user_version", 99)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterable, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AbstractContextManager, aclosing, asynccontextmanager, nullcontext
 from typing import Any
 
 from forkwood.domain.act import Who
@@ -33,16 +33,21 @@ async def drive(grip: Grip) -> None:
 
     Whatever else goes wrong ends the run failed: left at work, it would run into the same each time it is driven.
     """
+    haste: AbstractContextManager[None] = nullcontext()
     try:
         await _move(grip)
-    except (Lost, StoreUnusable):
+    except Lost:
+        raise
+    except StoreUnusable:
+        haste = grip.supplies.store.at_once()
         raise
     except ForkwoodError as error:
         grip.stop(error)
     except Exception as error:  # a mistake of the program's own ends this run, and no other
         grip.stop(defect(error))
     finally:
-        grip.let_go()
+        with haste:
+            grip.let_go()
 
 
 async def _move(grip: Grip) -> None:

@@ -102,6 +102,15 @@ class Store:
         finally:
             self._connection.execute("PRAGMA query_only = OFF")
 
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Inside, nobody waits for another's lock: for what is left to do by one who has waited in vain already."""
+        self._connection.set_busy_timeout(0)
+        try:
+            yield
+        finally:
+            self._connection.set_busy_timeout(limits.busy_ms)
+
     def _within(self, begin: str, *, writes: bool) -> Iterator[Tx]:
         assert not self._connection.in_transaction, "one transaction per fact"
         try:
