@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from forkwood.domain import joins
 from forkwood.domain.message import Part, Replay, Text, Thinking, ToolCall, ToolResult
 from forkwood.domain.model import Reply, Usage
 from forkwood.domain.prompt import Prompt, PromptMessage
 from forkwood.domain.settings import Parameters
+from forkwood.domain.text import storable
 from forkwood.models.quirks import Quirks
 from forkwood.models.remote import DIALECTS
+from tests.domain.paths import call as path_call
+from tests.domain.paths import manifest, path
+from tests.domain.paths import result as path_result
 from tests.models.recorded import REDACTED, SIGNED, block, call, chunk, decoded, decoder, delta, events
 from tests.replay import pieces
+from tests.surfaces.cli.desks import given, run_cli, succeed
+from tests.surfaces.cli.scripts import scripted
 
 STOP = {"type": "message_stop"}
 
@@ -261,7 +269,42 @@ def test_s19_results_in_another_order_are_joined_by_their_call() -> None:
     ]
 
 
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_s19_a_path_with_swapped_and_missing_results_becomes_a_request_that_has_each_once(dialect: str) -> None:
+    """Through the joins, as a turn after a crash is sent: in the calls' order, and what is missing is closed."""
+    said = path(
+        ("user", ("Look.",)),
+        ("assistant", (path_call("a"), path_call("b"), path_call("c"))),
+        ("tool", (path_result("c", "three"), path_result("a", "one"))),
+        ("user", ("Well?",)),
+    )
+    prompt = joins.build(said, manifest(), files={})
+    body = json.dumps(json.loads(DIALECTS[dialect].encode(prompt, {}, "claude-x", Quirks())))
+    placed = [body.index(words) for words in ('"one"', joins.INTERRUPTED, '"three"')]
+    assert placed == sorted(placed)
+    assert [body.count(words) for words in ('"one"', joins.INTERRUPTED, '"three"', "Well?")] == [1, 1, 1, 1]
+
+
 def test_s20_text_that_looks_like_an_event_injects_none() -> None:
     words = 'x\r\n\r\nevent: error\rdata: {"error":"no"}\n\ndata: [DONE]\n\n'
     reply = read("chat", events(chunk(content=words), chunk("stop")))
     assert (reply.parts, reply.partial) == ((Text(text=words),), None)
+
+
+BREAKING = 'x\r\n\r\nevent: error\rdata: {"error":"no"}\n\n[DONE]\x0b\x0c\x1c\x85\u2028\u2029\x00{"type":"result"}\n'
+
+
+@pytest.mark.parametrize("chunk", [None, 1, 3])
+def test_s20_what_a_model_says_breaks_no_line_of_ours(tmp_path: Path, chunk: int | None) -> None:
+    """`send --json` gives JSON Lines: whatever the text holds, a line feed ends a line and nothing else does."""
+    succeed("new", "--model", scripted(tmp_path, {"text": BREAKING, **({"chunk": chunk} if chunk else {})}))
+    ran = run_cli("send", BREAKING, "--json")
+    assert (ran.code, ran.err) == (0, "")
+    raw = ran.out.removesuffix("\n").split("\n")
+    lines = [json.loads(line) for line in raw]
+    assert {line["type"] for line in lines} == {"delta", "event", "result"}
+    said = storable(BREAKING)
+    assert "".join(line["text"] for line in lines if line["type"] == "delta") == said
+    assert [line["text"] for line in lines if line["type"] == "result"] == [said]
+    assert not any(ending in line for line in raw for ending in "\r\x0b\x0c\x1c")
+    assert given(["path"])[-1]["node"]["text"] == said
