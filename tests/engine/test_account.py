@@ -84,6 +84,20 @@ async def test_an_altered_entry_is_found_and_named(tmp_path: Path, number: int) 
     assert (found.verified, found.reason) == (False, f"first differing entry: {stage.nodes()[number].id}")
 
 
+async def test_what_a_message_said_when_it_was_first_sent_counts(tmp_path: Path) -> None:
+    """Altered between two runs it was recorded by both: that the second one saw it so proves nothing."""
+    stage = await talked(tmp_path, 1)
+    hide(stage, 1)  # with no reply in sight the next recipe records the path from its beginning
+    alter(stage, 0, "forged")
+    stage.models["fake:one"].script.append(reply("reply 1"))
+    await stage.answer("question 1")
+    first, second = recipe_of(stage, 1).fresh, recipe_of(stage, 3).fresh
+    assert first[stage.nodes()[0].id] != second[stage.nodes()[0].id]
+    assert why(stage, 3).verified is True
+    alter(stage, 2, "forged later")
+    assert why(stage, 3).reason == f"first differing entry: {stage.nodes()[0].id}"
+
+
 async def test_what_cannot_be_proved_says_why(tmp_path: Path) -> None:
     stage = await talked(tmp_path, 2)
     recipe = recipe_of(stage, 3)
