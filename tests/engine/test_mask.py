@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from forkwood import wire
 from forkwood.domain.masking import MASK
-from forkwood.domain.message import Replay, Text, Thinking, ToolCall
+from forkwood.domain.message import Attachment, Part, Replay, Text, Thinking, ToolCall
 from forkwood.domain.model import Delta, Reply
 from forkwood.engine.mask import Mask
 from tests.engine.stage import FakeModel, FakeTool, Stage, deltas, failed, reply, results, text
@@ -73,6 +74,15 @@ async def test_errors_calls_and_results_hold_no_secret(tmp_path: Path) -> None:
     assert SECRET not in everything(stage)
 
 
+async def test_how_a_provider_says_that_a_reply_ended_holds_no_secret(tmp_path: Path) -> None:
+    stage = masked(tmp_path, FakeModel([Reply(parts=(Text(text="ok"),), finish=f"stop {SECRET}")]))
+    stage.say("hi")
+    [result] = results(await stage.drive(stage.open()))
+    assert result.text == "ok"
+    assert f"stop {MASK}" in everything(stage)
+    assert SECRET not in everything(stage)
+
+
 async def test_what_a_person_typed_is_kept_and_sent_as_typed(tmp_path: Path) -> None:
     model = FakeModel(reply("ok"))
     stage = masked(tmp_path, model)
@@ -82,16 +92,68 @@ async def test_what_a_person_typed_is_kept_and_sent_as_typed(tmp_path: Path) -> 
     assert stage.path()[0] == f"user: use {SECRET}"
 
 
-def test_parts_are_masked_apart_and_a_new_part_ends_the_one_before() -> None:
+def told(*deltas_heard: Delta) -> list[tuple[int, str]]:
+    """What is told of DELTAS_HEARD, by part; what is told at the end last."""
     mask = Mask(lambda: (SECRET,))
     mask.begin()
-    thought = Delta(index=0, kind="thinking", text="about sk-ve")
-    assert [one.text for one in mask.heard(thought)] == ["about "]
-    assert [(one.index, one.text) for one in mask.heard(text("ry-secret-value", 1))] == [
-        (0, "sk-ve"),
-        (1, "ry-secret-value"),
-    ]
-    assert mask.rest() == []
+    ready = [one for delta in deltas_heard for one in mask.heard(delta)]
+    return [(one.index, one.text) for one in (*ready, *mask.rest())]
+
+
+def thought(words: str, index: int = 0) -> Delta:
+    return Delta(index=index, kind="thinking", text=words)
+
+
+def test_what_is_held_back_is_told_before_another_part_goes_on() -> None:
+    assert told(thought("so sk-ve"), text("Hello", 1), text(" sk-", 1), thought("x")) == [
+        (0, "so "), (0, "sk-ve"), (1, "Hello"), (1, " "), (1, "sk-"), (0, "x"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("heard", "shown"),
+    [
+        ([thought("about sk-ve"), text("ry-secret-value!", 1)], [(0, "about "), (0, MASK), (1, "!")]),
+        ([text("sk-ve"), text("ry-secret-", 1), text("value!", 2)], [(0, MASK), (2, "!")]),
+        (
+            [text("sk-ve"), thought("hm", 1), text("ry-secret-value!", 2)],
+            [(0, "sk-ve"), (1, "hm"), (2, f"{MASK}!")],
+        ),
+        (
+            [text("sk-very-secret-"), thought("hm", 1), text("value!", 2)],
+            [(0, MASK), (1, "hm"), (2, "value!")],
+        ),
+        (
+            [text("sk-very-secret-"), text("hm", 1), text("value!")],
+            [(0, MASK), (1, "hm"), (0, f"{MASK}!")],
+        ),
+        (
+            [piece for n in range(0, 20, 2) for piece in (text(SECRET[n]), text(SECRET[n + 1], 1))],
+            [(0, MASK)],
+        ),
+        (
+            [piece for letter in SECRET for piece in (text(letter), text("-", 1))],
+            [(0, MASK)],
+        ),
+    ],
+    ids=[
+        "thought, then said",
+        "in three parts",
+        "around a thought",
+        "most of it",
+        "and the rest",
+        "in turns",
+        "among others",
+    ],
+)
+def test_a_secret_in_pieces_over_parts_is_none_in_any_order_they_are_read(
+    heard: list[Delta], shown: list[tuple[int, str]]
+) -> None:
+    found = told(*heard)
+    for lane in (found, *([one for one in found if one[0] == index] for index in (0, 1, 2))):
+        assert SECRET not in "".join(words for _, words in lane)
+    if len(heard) < 30:
+        assert found == shown
 
 
 def test_without_secrets_nothing_is_looked_at() -> None:
@@ -102,10 +164,56 @@ def test_without_secrets_nothing_is_looked_at() -> None:
     assert mask.heard(text("x")) == (text("x"),)
 
 
-@pytest.mark.parametrize(("value", "kept"), [("signed", True), (SECRET, False)])
-def test_a_signature_does_not_hold_for_other_words(value: str, kept: bool) -> None:
+@pytest.mark.parametrize(
+    ("words", "value", "kept"),
+    [
+        ("so", {"s": "signed"}, True),
+        ("so", {"s": SECRET}, False),
+        ("so", {"a": ["sk-very-", "secret-value"]}, False),
+        (SECRET, {"s": "signed"}, False),
+    ],
+)
+def test_a_signature_does_not_hold_for_other_words(words: str, value: Any, kept: bool) -> None:
     mask = Mask(lambda: (SECRET,))
     mask.begin()
-    thinking = Thinking(text=SECRET, replay=Replay(dialect="chat", family="f", value={"s": value}))
+    thinking = Thinking(text=words, replay=Replay(dialect="chat", family="f", value=value))
     [part] = mask.reply(Reply(parts=(thinking,))).parts
-    assert part == replace(thinking, text=MASK, replay=thinking.replay if kept else None)
+    assert part == Thinking(text=words.replace(SECRET, MASK), replay=thinking.replay if kept else None)
+
+
+def call(name: str, **arguments: Any) -> ToolCall:
+    return ToolCall(call="c", name=name, arguments=arguments)
+
+
+@pytest.mark.parametrize(
+    ("parts", "left"),
+    [
+        ((Text(text="is sk-ve"), Text(text="ry-secret-value?")), (Text(text=f"is {MASK}"), Text(text="?"))),
+        (
+            (Text(text="is sk-ve"), Thinking(text="hm"), Text(text="ry-secret-value?")),
+            (Text(text=f"is {MASK}"), Thinking(text="hm"), Text(text="?")),
+        ),
+        (
+            (Text(text="is sk-ve"), Thinking(text="ry-secret-value, hm")),
+            (Text(text=f"is {MASK}"), Thinking(text=", hm")),
+        ),
+        ((call(SECRET),), (call(MASK),)),
+        ((call("a", b=["x", {SECRET: f"\\u0073{SECRET[1:]}"}]),), (call("a", b=["x", {MASK: MASK}]),)),
+        ((replace(call("a"), call=SECRET.upper()),), (replace(call("a"), call=MASK),)),
+        (
+            (replace(call("a"), arguments=f'{{"b": "\\u0073{SECRET[1:]}'),),
+            (replace(call("a"), arguments=f'{{"b": "{MASK}'),),
+        ),
+    ],
+)
+def test_what_is_kept_is_masked_over_all_its_parts(parts: tuple[Part, ...], left: tuple[Part, ...]) -> None:
+    mask = Mask(lambda: (SECRET,))
+    mask.begin()
+    given = Reply(parts=parts, finish=f"x{SECRET}", error=" ".join(SECRET), notices=("fine", SECRET))
+    assert mask.reply(given) == Reply(parts=left, finish=f"x{MASK}", error=MASK, notices=("fine", MASK))
+
+
+def test_what_a_tool_gives_is_masked_over_its_parts() -> None:
+    picture = Attachment(blob="0" * 64, media="image", name="a", mime="image/png", size=1)
+    given = (Text(text="a sk-very"), picture, Text(text="-secret-value b"))
+    assert Mask(lambda: (SECRET,)).parts(given) == (Text(text=f"a {MASK}"), picture, Text(text=" b"))

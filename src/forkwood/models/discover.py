@@ -8,12 +8,13 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from forkwood import wire
 from forkwood.domain import limits
 from forkwood.domain.errors import ForkwoodError, ProviderFailed
+from forkwood.domain.masking import echoable, masked_text
 from forkwood.domain.settings import Settings
 from forkwood.models import catalog, http, listing, names
 from forkwood.models.catalog import Kind, Known
@@ -91,7 +92,7 @@ async def _isolated(asked: Asked, keys: Keys, until: float) -> Found:
     provider = asked.provider
     ask = _ask_local if provider.local or not provider.keys or provider.dialect == "ollama" else _ask_cloud
     try:
-        return await _with_keys(asked.provider, keys, lambda key: ask(_Asking(asked, key, until)))
+        return await _with_keys(provider, keys, lambda key: _masked(ask, _Asking(asked, key, until, keys.others())))
     except ProviderFailed as failed:
         silent = asked.usual and failed.reason in SILENT
         return Found(provider=asked.provider, failure=failed, silent=silent)
@@ -111,16 +112,25 @@ async def _with_keys(provider: Known, keys: Keys, ask: Callable[[str | None], Co
     return await ask(keys(references[-1]) if references else None)
 
 
-class _Asking:
-    """Asks one server within its time."""
+async def _masked(ask: Callable[[_Asking], Coroutine[Any, Any, Found]], asking: _Asking) -> Found:
+    """What ASK finds, each model by a name without secrets: a server may list what it was sent."""
+    found = await ask(asking)
+    offers = (replace(offer, model=masked_text(offer.model, asking.secrets)) for offer in found.offers)
+    return replace(found, offers=tuple({offer.model: offer for offer in offers}.values()))
 
-    def __init__(self, asked: Asked, key: str | None, until: float) -> None:
+
+class _Asking:
+    """Asks one server within its time. OTHERS are further secrets that nothing it says may hold."""
+
+    def __init__(self, asked: Asked, key: str | None, until: float, others: tuple[str, ...]) -> None:
         self.provider = provider = asked.provider
         self.model = asked.model
         self.own_routes = provider.dialect == "ollama" or not asked.named or _is_bare(provider)
         """Whether an Ollama here is spoken to on its own routes: not where a person named the compatible ones."""
         self.until = until
-        self._peer = Peer(provider=provider.name, secrets=(key,) if key else ())
+        secrets = (*((key,) if key else ()), *others)
+        self.secrets = echoable(secrets)
+        self._peer = Peer(provider=provider.name, secrets=secrets)
         headers = DIALECTS[provider.dialect].headers(key)
         self._credential = http.Credential(origin=http.origin_of(provider.url), headers=headers)
 
@@ -209,7 +219,7 @@ async def _ollama(asking: _Asking, offers: tuple[Offer, ...]) -> Found:
         return _found(asking, "ollama", told)
     asked = tuple(listing.ollama_asked(offer, details.get(offer.model)) for offer in told)
     found = _found(asking, "ollama", asked)
-    return msgspec.structs.replace(found, provider=catalog.native(found.provider))
+    return replace(found, provider=catalog.native(found.provider))
 
 
 def _found(asking: _Asking, kind: Kind, offers: tuple[Offer, ...]) -> Found:
@@ -226,7 +236,7 @@ def _called_by_kind(asked: Sequence[Asked], found: Sequence[Found]) -> tuple[Fou
             kind = said.provider.kind
             name = said.provider.url if kind == "openai" or kind in taken else kind
             taken.add(name)
-        named.append(msgspec.structs.replace(said, provider=msgspec.structs.replace(said.provider, name=name)))
+        named.append(replace(said, provider=replace(said.provider, name=name)))
     return tuple(named)
 
 

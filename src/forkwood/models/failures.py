@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from forkwood.domain import limits
 from forkwood.domain.errors import FailureKind, ProviderFailed
-from forkwood.domain.masking import settled
+from forkwood.domain.masking import echoable, settled
 from forkwood.domain.text import storable
-from forkwood.models.masking import masked, tellable
+from forkwood.models.masking import masked
 
 SHOWN_CHARACTERS_MAX = 300
 """How much is shown of a response that is no error report at all."""
@@ -130,7 +130,7 @@ def unexpected(peer: Peer, status: int, content_type: str, body: bytes) -> Provi
     value = parsed(body)
     if isinstance(value, dict | list) and (told := told_of(value)).message:
         return _failed(peer, told, told.status, told.retry_after)
-    kind = content_type.partition(";")[0].strip() or "no content type"
+    kind = clean(content_type.partition(";")[0], peer) or "no content type"
     came = f"{kind} instead of a reply: {shown(body, peer)}" if body.strip() else "nothing at all"
     return failure(peer, "protocol", f"{peer.provider} answered {status} with {came}", status=status)
 
@@ -145,7 +145,8 @@ def failure(
 
 def clean(text: str, peer: Peer) -> str:
     """TEXT on one line, storable, without control characters and secrets, cut to its bound."""
-    plain = _UNSEEN.sub("", storable(text[: limits.error_body_bytes_max]))
+    most = limits.error_body_bytes_max
+    plain = _UNSEEN.sub("", storable(text if len(text) <= most else _before_cut(text[:most], peer)))
     return _cut(masked(" ".join(plain.split()), peer.secrets), limits.error_characters_max)
 
 
@@ -247,9 +248,14 @@ def kind_of(told: Told, status: int | None) -> FailureKind:
 
 
 def _visible(body: bytes, peer: Peer) -> str:
-    """The text at the beginning of BODY without mark-up; a secret that the cut goes through is left out whole."""
-    text, _ = settled(body[:READ_BYTES_MAX].decode("utf-8", "replace"), tellable(peer.secrets))
-    return _TAGS.sub(" ", text)
+    """The text at the beginning of BODY without mark-up."""
+    text = body[:READ_BYTES_MAX].decode("utf-8", "replace")
+    return _TAGS.sub(" ", text if len(body) <= READ_BYTES_MAX else _before_cut(text, peer))
+
+
+def _before_cut(text: str, peer: Peer) -> str:
+    """TEXT, which goes on: a secret that the cut goes through is left out whole."""
+    return settled(text, echoable(peer.secrets))[0]
 
 
 def _cut(text: str, most: int) -> str:

@@ -76,6 +76,10 @@ class Keys:
             raise ProviderFailed("auth", f"There is no key at {reference}", hint=_where_to_put_it(found), key=reference)
         return _sendable(value.strip(), reference)
 
+    def others(self) -> tuple[str, ...]:
+        """The values of all variables that are credentials by their names, asked for or not."""
+        return credential_values(self._environ)
+
     def present(self, reference: str) -> bool:
         """Whether there seems to be a secret, without reading it: a keyring may ask its person, so it is believed."""
         found = parse(reference)

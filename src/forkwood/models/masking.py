@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import quote
 
-from forkwood.domain.masking import MASK
+from forkwood.domain.masking import MASK, echoable, masked_text
 
 ERROR_SECRET_CHARACTERS_MIN = 4
 
@@ -24,7 +24,11 @@ _NAMED = re.compile(
 
 
 def masked(text: str, secrets: tuple[str, ...]) -> str:
-    """TEXT of an error without SECRETS, without anything shaped like a key, without values of credential headers."""
+    """TEXT of an error without SECRETS, without anything shaped like a key, without values of credential headers.
+
+    A secret that is long enough is found in all its forms, a shorter one as it is and as part of an address.
+    """
+    text = masked_text(text, echoable(secrets))
     for secret in tellable(secrets):
         text = text.replace(secret, MASK).replace(quote(secret, safe=""), MASK)
     text = _SHAPES.sub(MASK, text)
