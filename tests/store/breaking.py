@@ -46,13 +46,15 @@ def broken(home: Path, *statements: str) -> None:
     connection = apsw.Connection(str(home / "forkwood.db"))
     connection.execute("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON").fetchall()
     connection.execute("BEGIN IMMEDIATE")
-    triggers = connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
-    for name, _ in triggers:
+    triggers = connection.execute("SELECT name, sql, tbl_name FROM sqlite_schema WHERE type = 'trigger'").fetchall()
+    for name, *_ in triggers:
         connection.execute(f"DROP TRIGGER {name}")
     for statement in statements:
         connection.execute(statement).fetchall()
         assert connection.changes() or not statement.startswith(("UPDATE", "DELETE")), statement
-    for _, sql in triggers:
-        connection.execute(str(sql))
+    left = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    for _, sql, table in triggers:
+        if table in left:
+            connection.execute(str(sql))
     connection.execute("COMMIT")
     connection.close()

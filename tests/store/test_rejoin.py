@@ -15,7 +15,7 @@ from forkwood.store.rejoin import rejoin
 from forkwood.store.rescue import Found
 from tests.store.breaking import broken, nobody
 from tests.store.richness import RUN, rich
-from tests.store.seeds import NOW, opened
+from tests.store.seeds import ME, NOW, opened
 
 
 class Case(Struct, frozen=True):
@@ -47,7 +47,7 @@ def rejoined(home: Path, lost: tuple[str, ...], side: Path) -> Store:
         for (trigger,) in tx.rows("SELECT name FROM sqlite_schema WHERE type = 'trigger'"):
             tx.run(f"DROP TRIGGER {trigger}")
         with aside.opened(side) as left:
-            rejoin(tx, Found(highest=dict(tx.rows("SELECT name, seq FROM sqlite_sequence"))), left, NOW)
+            rejoin(tx, Found(highest=dict(tx.rows("SELECT name, seq FROM sqlite_sequence"))), left, now_ms=NOW, who=ME)
         mend_schema(tx)
     verify.mend(store)
     return store
@@ -66,13 +66,6 @@ def test_what_is_left_is_a_whole_store(home: Path, tmp_path: Path, case: Case) -
     assert value(store, "SELECT count(*) FROM node") == case.nodes
     told = side.read_text() if side.exists() else ""
     assert {table for table in ("node", "event", "conversation", "run") if f'"table":"{table}"' in told} == case.told
-
-
-def test_what_hung_below_a_lost_message_and_what_carried_it_is_taken_out(home: Path, tmp_path: Path) -> None:
-    store = rejoined(home, ("DELETE FROM node WHERE seq = 8",), tmp_path / "side.jsonl")
-    assert value(store, "SELECT group_concat(seq) FROM (SELECT seq FROM node ORDER BY seq)") == "1,2,3,4,5,6,7"
-    assert (tmp_path / "side.jsonl").read_text().count('"its place in the tree, or one above it, is lost"') == 58
-    assert verify.examine(store, nobody).problems == ()
 
 
 def test_a_lost_run_is_told_again_by_its_events(home: Path, tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ import pytest
 from msgspec import Struct
 
 from forkwood.domain.errors import StoreUnusable
-from forkwood.store import doctor
+from forkwood.domain.tree import Spot
+from forkwood.store import doctor, entries
 from forkwood.store.db import Store
 from forkwood.store.pages import PAGE_BYTES, Pages, table_rows
 from forkwood.store.salvage import refuse_in_use
@@ -122,24 +123,25 @@ def test_a_beginning_whose_tables_are_known_keeps_labels_and_receipts_too(home: 
     assert side_lines(home) == []
 
 
-def test_a_broken_page_of_messages_costs_what_hung_below_them_and_says_so(home: Path) -> None:
-    rich(home)
-    path = home / "forkwood.db"
+def test_a_broken_page_of_messages_costs_these_alone_and_says_so(home: Path) -> None:
+    before, path = held(home), home / "forkwood.db"
     broken, lost = pages_of(path, columns_of_node())[3]
     write_at(path, (broken - 1) * PAGE_BYTES, BROKEN)
     report = repaired(home)
     assert report.ok, report.problems
     store = opened(home)
+    after = {row[0]: row for row in contents(store)["node"]}
+    assert [row for row in before["node"] if row[0] not in lost] == [after[seq] for seq in after if seq not in lost]
     with store.read() as tx:
-        kept = [row[0] for row in tx.rows("SELECT seq FROM node ORDER BY seq")]
-        assert tx.value("SELECT payload ->> '$.lost' FROM event WHERE kind = 'store.salvaged'") == 66 - len(kept)
-    assert kept[: lost[0] - 1] == list(range(1, lost[0]))
-    assert not set(kept) & set(range(lost[0], 61))
-    lines = side_lines(home)
-    assert {"table": "node", "why": "unreadable", "first": lost[0], "last": lost[-1]} in lines
-    aside = {line["row"]["seq"]: line["row"] for line in lines if line.get("table") == "node" and "row" in line}
-    assert set(range(lost[-1] + 1, 61)) <= set(aside)
-    assert "a message long enough" in aside[60]["parts"]
+        husks = tx.rows("SELECT seq, length, role FROM node WHERE purged = 1 AND parts = '[]' ORDER BY seq")
+        assert [(seq, length) for seq, length, _ in husks] == [(seq, seq) for seq in lost]
+        assert tx.value("SELECT payload ->> '$.lost' FROM event WHERE kind = 'store.salvaged'") == len(lost)
+        head = tx.value("SELECT head_node FROM conversation WHERE seq = 1")
+        path_read = entries.entries(tx, Spot(head))
+    assert [entry.node.seq for entry in path_read if entry.node.seq != 4] == [seq for seq in range(1, 61) if seq != 4]
+    notices = {entry.node.seq: entry.notices[0].text for entry in path_read if entry.notices}
+    assert notices == dict.fromkeys(lost, "what stood here was lost when the store was damaged")
+    assert side_lines(home) == [{"table": "node", "why": "unreadable", "first": lost[0], "last": lost[-1]}]
 
 
 def columns_of_node() -> int:

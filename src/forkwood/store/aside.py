@@ -39,6 +39,11 @@ class Aside:
         self.lost += last - first + 1
         self._write({"table": table, "why": "unreadable", "first": first, "last": last})
 
+    def told(self, what: str) -> None:
+        """Something that the rows that are left speak of and that is not there."""
+        self.lost += 1
+        self._write({"why": "lost", "what": what})
+
     def page(self, number: int) -> None:
         """A page on which something could not be read."""
         self._write({"page": number, "why": "unreadable"})
@@ -74,4 +79,9 @@ def _plain(row: Mapping[str, Any] | list[Any]) -> Any:
 
 
 def _spelled(value: Any) -> Any:
-    return value.hex() if isinstance(value, bytes) else value
+    match value:
+        case bytes():
+            return value.hex()
+        case str():
+            return str(value)  # also where it is marked as garbled
+    return value

@@ -46,23 +46,22 @@ _SOFT_REFERENCES = (
 )
 """Columns that no foreign key holds: table, column, and what it points at. What was imported had its runs elsewhere."""
 
+_SEARCH = ("search", "search_term")
+"""The tables that are an index themselves, in the order in which they are made; `search` brings what it is kept in."""
+
 _NO_RUN = (AssertionError, KeyError, msgspec.MsgspecError)
 """What folding says of events that cannot follow each other, are of no known kind, or cannot be read."""
 
 
 def schema(tx: Tx) -> Iterator[Problem]:
     """The tables, indexes and triggers are those of this version, to the letter."""
-    due, found = schema_of_this_version(), _schema(tx)
+    due, found, makeable = schema_of_this_version(), _schema(tx), dict(_makeable(tx))
     for name in sorted(due.keys() | found.keys()):
         if due.get(name) == found.get(name):
             continue
         sort = (due.get(name) or found[name])[0]
         what = "is missing" if name not in found else "is not of this version" if name in due else "is not ours"
-        yield Problem(
-            kind="schema",
-            message=f"the {sort} {name} {what}",
-            mendable=name not in found and sort in ("index", "trigger"),
-        )
+        yield Problem(kind="schema", message=f"the {sort} {name} {what}", mendable=name in makeable)
 
 
 def schema_of_this_version() -> dict[str, tuple[str, str]]:
@@ -76,11 +75,19 @@ def schema_of_this_version() -> dict[str, tuple[str, str]]:
 
 
 def mend_schema(tx: Tx) -> None:
-    """Make the missing indexes and triggers."""
-    found = _schema(tx)
-    for name, (sort, sql) in schema_of_this_version().items():
-        if name not in found and sort in ("index", "trigger"):
-            tx.run(sql)
+    """Make the missing indexes and triggers, and the search index where it is gone whole."""
+    for _, sql in _makeable(tx):
+        tx.run(sql)
+
+
+def _makeable(tx: Tx) -> list[tuple[str, str]]:
+    """What is missing and can be made, in the order in which it is: nothing where a table is, with its rows."""
+    due, found = schema_of_this_version(), _schema(tx)
+    made = [*_SEARCH, *(name for name, (sort, _) in due.items() if sort in ("index", "trigger"))]
+    missing = due.keys() - found.keys()
+    if missing & {name for name, (sort, _) in due.items() if sort == "table" and not name.startswith("search")}:
+        return []
+    return [(name, due[name][1]) for name in made if name in missing]
 
 
 def purge_marker(tx: Tx) -> Iterator[Problem]:
@@ -194,6 +201,9 @@ def blobs(tx: Tx) -> Iterator[Problem]:
 
 def searches(tx: Tx) -> Iterator[Problem]:
     """Every message can be found by its words, and by no others."""
+    if not {*_SEARCH} <= _schema(tx).keys():
+        yield Problem(kind="search", message="there is no search index", mendable=True)
+        return
     try:
         found = search.differences(tx)
     except msgspec.MsgspecError:

@@ -12,7 +12,7 @@ import apsw
 from forkwood.domain import limits
 from forkwood.domain.errors import StoreUnusable
 from forkwood.store import migrations
-from forkwood.store.failures import failure, phrased
+from forkwood.store.failures import UNREADABLE, failure, phrased
 from forkwood.store.migrations import run_script
 
 _SETTLED: Final = """
@@ -120,7 +120,7 @@ class Store:
                 self._refuse_other_file()
             yield Tx(self._connection, writes=writes)
             self._connection.execute("COMMIT")
-        except apsw.Error as error:
+        except (apsw.Error, *UNREADABLE) as error:
             self._back_out()
             unusable = failure(error, self.path) if writes or not isinstance(error, apsw.ReadOnlyError) else None
             if unusable is None:

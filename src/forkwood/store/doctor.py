@@ -1,8 +1,11 @@
-"""What `doctor` does with a home: look, and on demand mend, also where the store can no longer be opened."""
+"""What `doctor` does with a home: look, and on demand mend, also where the store can no longer be opened.
+
+What no index can mend is salvaged too: a wrong book goes into the side file, and what is left is a whole store.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -15,7 +18,8 @@ from forkwood.store.problem import Problem
 from forkwood.store.salvage import refuse_in_use, salvage
 from forkwood.store.verify import Report
 
-_SALVAGEABLE = frozenset({"corrupt", "foreign"})
+_DAMAGED = frozenset({"corrupt", "shape"})
+_SALVAGEABLE = _DAMAGED | {"foreign"}
 """A damaged beginning looks like another program's file; salvage itself tells the two apart."""
 
 
@@ -24,7 +28,7 @@ def examine(home: Path, *, now_ms: int, driven: Callable[[str], bool]) -> Report
     try:
         store = open_store(home, now_ms=now_ms)
     except StoreUnusable as error:
-        if error.facts.get("reason") != "corrupt":
+        if error.facts.get("reason") not in _DAMAGED:
             raise
         damage = Problem(kind="damaged", message=error.message, mendable=True)
         return Report(ok=False, problems=(damage,), notices=(error.hint,))
@@ -35,21 +39,36 @@ def examine(home: Path, *, now_ms: int, driven: Callable[[str], bool]) -> Report
 
 
 def repair(home: Path, *, now_ms: int, who: Who, driven: Callable[[str], bool]) -> Report:
-    """Mend the indexes; salvage a damaged file first. The report on what there is afterwards, and what was done.
+    """Mend the indexes; salvage a damaged file first, and one whose books are wrong where mending leaves them so.
 
-    Raises StoreUnusable where there is no store of ours to mend, or another program is writing to it.
+    The report on what there is afterwards, and what was done. Raises StoreUnusable where there is no store of ours to
+    mend, or another program is writing to it.
     """
-    done: list[str] = []
     if _is_damaged(home, now_ms, driven):
-        refuse_in_use(home / STORE_NAME)
-        came = salvage((home / STORE_NAME).resolve(), now_ms=now_ms, who=who)
-        done.append(f"{came.rows:,} rows were saved into a new store; the old file is {came.old}")
-        if came.side:
-            done.append(f"{came.lost:,} rows are lost or could not stay in their place: they stand in {came.side}")
+        done = tuple(_salvaged(home, now_ms, who))
+    else:
+        report = _mended(home, now_ms, driven)
+        if report.ok:
+            return report
+        done = (*report.mended, *_salvaged(home, now_ms, who))
+    report = _mended(home, now_ms, driven)
+    return replace(report, mended=(*done, *report.mended))
+
+
+def _salvaged(home: Path, now_ms: int, who: Who) -> Iterator[str]:
+    """Salvage; in words what came of it."""
+    refuse_in_use(home / STORE_NAME)
+    came = salvage((home / STORE_NAME).resolve(), now_ms=now_ms, who=who)
+    yield f"{came.rows:,} rows were saved into a new store; the old file is {came.old}"
+    if came.side:
+        yield f"{came.lost:,} rows are lost or could not stay in their place: they stand in {came.side}"
+
+
+def _mended(home: Path, now_ms: int, driven: Callable[[str], bool]) -> Report:
     store = open_store(home, now_ms=now_ms)
     try:
-        done += (f"{kind}: made anew" for kind in verify.mend(store))
-        return replace(verify.examine(store, driven), mended=tuple(done))
+        mended = tuple(f"{kind}: made anew" for kind in verify.mend(store))
+        return replace(verify.examine(store, driven), mended=mended)
     finally:
         store.close()
 

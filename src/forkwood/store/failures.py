@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import apsw
+import msgspec
 
 from forkwood.domain import limits
 from forkwood.domain.errors import StoreUnusable
@@ -16,20 +17,23 @@ REPAIR = "run `forkwood doctor --repair`: it saves what the file still holds int
 
 _MISSING = ("no such table", "no such column")
 
+UNREADABLE = (UnicodeDecodeError, msgspec.DecodeError)
+"""What a row that damage has changed fails with: text that is no UTF-8, or that does not spell what stands there."""
+
 
 @contextmanager
 def phrased(path: str) -> Iterator[None]:
     """What is done inside fails with StoreUnusable where the file at PATH is to blame."""
     try:
         yield
-    except apsw.Error as error:
+    except (apsw.Error, *UNREADABLE) as error:
         unusable = failure(error, path)
         if unusable is None:
             raise
         raise unusable from error
 
 
-def failure(error: apsw.Error, path: str) -> StoreUnusable | None:
+def failure(error: Exception, path: str) -> StoreUnusable | None:
     """What ERROR says about the store at PATH; None where it says nothing about the file but about the statement."""
     match error:
         case apsw.BusyError() | apsw.LockedError():
@@ -41,14 +45,16 @@ def failure(error: apsw.Error, path: str) -> StoreUnusable | None:
             )
         case apsw.FullError():
             return disk_full(path)
+        case UnicodeDecodeError() | msgspec.DecodeError():
+            return damaged(path, f"a row cannot be read ({error})")
         case apsw.CorruptError() | apsw.NotADBError():
-            return StoreUnusable(f"the store {path} is damaged: {error}", hint=REPAIR, reason="corrupt", path=path)
+            return damaged(path, str(error))
         case apsw.ReadOnlyError() | apsw.PermissionsError() | apsw.CantOpenError():
             return read_only(path, str(error))
         case apsw.SQLError() if str(error).startswith(_MISSING):
             return StoreUnusable(
                 f"the store {path} has not the tables its version should have: {error}",
-                hint="it was made by an unfinished program or altered by hand: move it away, or restore a backup",
+                hint=f"it was altered by hand or made by an unfinished program: {REPAIR}",
                 reason="shape",
                 path=path,
             )
@@ -60,6 +66,11 @@ def failure(error: apsw.Error, path: str) -> StoreUnusable | None:
                 path=path,
             )
     return None
+
+
+def damaged(path: str, words: str) -> StoreUnusable:
+    """What stands in the store at PATH cannot be what was written."""
+    return StoreUnusable(f"the store {path} is damaged: {words}", hint=REPAIR, reason="corrupt", path=path)
 
 
 def os_failure(error: OSError, path: str) -> StoreUnusable:

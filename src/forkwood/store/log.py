@@ -93,8 +93,11 @@ def acts(tx: Tx, conversation: int) -> Iterator[tuple[int, str, Act]]:
 
 
 def payload_of(kind: str, text: str) -> msgspec.Struct:
-    """The payload that TEXT spells for an event of KIND."""
-    return wire.decode(text, PAYLOADS[kind])
+    """The payload that TEXT spells for an event of KIND. Raises msgspec.ValidationError where there is no such kind."""
+    shape = PAYLOADS.get(kind)
+    if shape is None:
+        raise msgspec.ValidationError(f"an event of the unknown kind {kind}")
+    return wire.decode(text, shape)
 
 
 def _event(row: tuple[Any, ...]) -> Event:

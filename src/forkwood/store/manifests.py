@@ -14,7 +14,7 @@ HUSK = "null"
 """What a purge leaves of a manifest: runs still name it, and nobody takes it for one that was lost."""
 
 
-_NEEDED = """WITH sealed (run, conversation, digest) AS (
+NEEDED = """WITH sealed (run, conversation, digest) AS (
     SELECT run, conversation, payload ->> '$.manifest' FROM event WHERE kind = 'run.sealed'
     UNION SELECT id, conversation, manifest FROM run WHERE manifest IS NOT NULL
   ) SELECT DISTINCT digest FROM sealed s JOIN conversation c ON c.seq = s.conversation
@@ -44,7 +44,7 @@ def is_husk(tx: Tx, digest: str) -> bool:
 
 def needed(tx: Tx) -> frozenset[str]:
     """The digests of those that can be asked for: of runs in conversations that stand, or of replies that do."""
-    return frozenset(digest for (digest,) in tx.rows(_NEEDED))
+    return frozenset(digest for (digest,) in tx.rows(NEEDED))
 
 
 def forget_unneeded(tx: Tx) -> None:

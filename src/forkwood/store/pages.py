@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
@@ -25,6 +26,12 @@ _PAYLOAD_BYTES_MAX = 1 << 30
 Value: TypeAlias = int | float | str | bytes | None
 UNREADABLE = (IndexError, ValueError, KeyError, struct.error)
 """What reading nonsense ends in."""
+
+
+class Garbled(str):
+    """Text with bytes that are no UTF-8: U+FFFD stands for them."""
+
+    __slots__ = ()
 
 
 class Row(Struct, frozen=True):
@@ -60,13 +67,41 @@ class Pages:
 
 
 def table_rows(pages: Pages) -> Iterator[Row]:
-    """Every row of every table that has rowids, page by page; which table it is of, its values must tell."""
+    """Every row of every table that has rowids, page by page; which table it is of, its values must tell.
+
+    Pages that have something unreadable come last: where two rows claim one number, theirs is the doubtful one.
+    """
+    doubtful: list[int] = []
     for number in range(1, pages.count + 1):
+        rows = _table_page(pages, number)
+        if _is_sound(rows):
+            yield from rows
+        else:
+            doubtful.append(number)
+    for number in doubtful:
+        yield from _table_page(pages, number)
+
+
+def _table_page(pages: Pages, number: int) -> list[Row]:
+    page, start = pages.read(number), HEADER_BYTES if number == 1 else 0
+    if len(page) != PAGE_BYTES or page[start] != _LEAF_OF_TABLE:
+        return []
+    return [_table_row(pages, number, page, cell) for cell in _cells(page, start, 8)]
+
+
+def _is_sound(rows: list[Row]) -> bool:
+    """Whether every row of a page could be read, and they stand in the order of their numbers."""
+    return all(row.values is not None for row in rows) and all(one.rowid < other.rowid for one, other in pairwise(rows))
+
+
+def loose_rows(pages: Pages) -> Iterator[Row]:
+    """Every row of every index and of every table without rowids, page by page, whether its tree leads there or not."""
+    for number in range(2, pages.count + 1):
         page = pages.read(number)
-        start = HEADER_BYTES if number == 1 else 0
-        if len(page) == PAGE_BYTES and page[start] == _LEAF_OF_TABLE:
-            for cell in _cells(page, start, 8):
-                yield _table_row(pages, number, page, cell)
+        if len(page) == PAGE_BYTES and page[0] in (_LEAF_OF_INDEX, _INNER_OF_INDEX):
+            inner = page[0] == _INNER_OF_INDEX
+            for cell in _cells(page, 0, 12 if inner else 8):
+                yield _index_row(pages, number, page, cell + 4 * inner)
 
 
 def index_rows(pages: Pages, root: int) -> Iterator[Row]:
@@ -160,7 +195,14 @@ def _value(payload: bytes, kind: int, at: int) -> tuple[Value, int]:
         raise ValueError("no such kind of value")
     end = at + (kind - 12) // 2
     found = _exactly(payload[at:end], end - at)
-    return (found.decode() if kind % 2 else found), end
+    return (_text(found) if kind % 2 else found), end
+
+
+def _text(found: bytes) -> str:
+    try:
+        return found.decode()
+    except UnicodeDecodeError:
+        return Garbled(found.decode(errors="replace"))
 
 
 def _varint(source: bytes, at: int) -> tuple[int, int]:

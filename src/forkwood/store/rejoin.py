@@ -9,21 +9,17 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any
 
+from msgspec.structs import replace
+
+from forkwood import wire
+from forkwood.domain.act import Who
 from forkwood.domain.ids import make_id
+from forkwood.domain.message import Attachment, Part, ToolResult
+from forkwood.store import book_checks, regrow, reruns
 from forkwood.store.aside import Aside
 from forkwood.store.db import Tx
-from forkwood.store.rescue import NUMBERED, Found, missing
-
-_HOMELESS = """WITH RECURSIVE bad (seq) AS (
-  SELECT n.seq FROM node n LEFT JOIN node p ON p.seq = n.at_node LEFT JOIN node s ON s.seq = n.source_node
-    WHERE CASE WHEN n.at_node IS NULL THEN n.at_cut <> 0 OR n.length <> n.own
-        ELSE p.seq IS NULL OR p.conversation <> n.conversation OR n.at_cut NOT BETWEEN 0 AND p.own - 1
-          OR n.length <> p.length - n.at_cut + n.own END
-      OR n.source_node IS NOT NULL AND (s.seq IS NULL OR n.source_cut NOT BETWEEN 0 AND s.own - 1
-        OR n.own > s.length - n.source_cut OR n.first NOT IN (SELECT seq FROM node))
-  UNION SELECT n.seq FROM bad JOIN node n ON n.at_node = bad.seq
-  UNION SELECT n.seq FROM bad JOIN node n ON n.source_node = bad.seq
-) SELECT seq FROM bad"""
+from forkwood.store.manifests import HUSK, NEEDED
+from forkwood.store.rescue import NUMBERED, Found, missing, tables
 
 _LOST_CONVERSATIONS = """SELECT conversation, min(created_ms), max(created_ms), max(seq) FROM node
   WHERE conversation NOT IN (SELECT seq FROM conversation) GROUP BY conversation"""
@@ -31,16 +27,6 @@ _LOST_CONVERSATIONS = """SELECT conversation, min(created_ms), max(created_ms), 
 _NAME_BY_EVENTS = """SELECT effect.value ->> '$.conversation' FROM event e, json_each(e.payload, '$.effects') effect
   WHERE e.conversation = ? AND e.kind IN ('conversation.created', 'conversation.forked')
     AND effect.value ->> '$.effect' = 'trash' LIMIT 1"""
-
-_LOST_RUNS = """INSERT INTO run (id, conversation, from_node, from_cut, tip_node, tip_cut, status, model, leads,
-    created_ms, updated_ms)
-  SELECT e.run, e.conversation, n.seq, cut, n.seq, cut, 'queued', e.payload ->> '$.model', e.payload ->> '$.leads',
-    e.at_ms, e.at_ms
-  FROM (SELECT *, iif(instr(payload ->> '$.place', '~'), CAST(substr(payload ->> '$.place', 34) AS INTEGER), 0) AS cut
-      FROM event WHERE kind = 'run.opened') e
-  LEFT JOIN node n ON n.id = unhex(substr(e.payload ->> '$.place', 1, 32))
-  WHERE e.run NOT IN (SELECT id FROM run) AND e.conversation IN (SELECT seq FROM conversation)
-    AND (e.payload ->> '$.place' IS NULL OR n.seq IS NOT NULL) ORDER BY e.seq"""
 
 _HIDDEN_BY_EVENTS = """INSERT INTO mark (node, since)
   SELECT n.seq, max(e.seq) FROM event e, json_each(e.payload, '$.effects') effect,
@@ -56,30 +42,70 @@ _ATTACHED = """INSERT INTO attachment (node, blob)
   ON CONFLICT DO NOTHING"""
 
 
-def rejoin(tx: Tx, found: Found, aside: Aside, now_ms: int) -> None:
+_WITH = {("queued", "node"): ", state = 'removed'"}
+"""What changes with a pointer that is lost."""
+
+_WRONG_MARKS = "max(since, ifnull(until, 0)) > (SELECT ifnull(max(seq), 0) FROM event) OR until < since"
+_LOST_MANIFESTS = f"body = '{HUSK}' AND digest IN ({NEEDED})"
+_LOST_DRAFTS = "run NOT IN (SELECT id FROM run WHERE status IN ('queued', 'running', 'waiting'))"
+
+
+def rejoin(tx: Tx, found: Found, aside: Aside, *, now_ms: int, who: Who) -> None:
     """Bring the rescued rows into one whole."""
-    for table in NUMBERED:
-        newest = tx.value(f"SELECT ifnull(max(seq), 0) FROM {table}")
-        highest = max(found.highest.get(table, 0), newest)
-        for first, last in missing(tx, table, highest):
+    highest = {table: _highest(tx, table, found) for table in tables(tx) if _is_numbered(tx, table)}
+    for table, number in highest.items():
+        for first, last in missing(tx, table, number) if table in NUMBERED else ():
             aside.missing(table, first, last)
-        _never_again(tx, table, highest)
+        _never_again(tx, table, number)
+    regrow.bring_home(tx, aside)
     for lost in tx.rows(_LOST_CONVERSATIONS):
         _add_conversation(tx, lost, aside, now_ms)
-    for (seq,) in tx.rows(f"{_HOMELESS} ORDER BY 1 DESC"):
-        _take_out(tx, "node", f"seq = {seq}", "its place in the tree, or one above it, is lost", aside)
+    regrow.regrow(tx, aside, highest=highest["node"], now_ms=now_ms, who=who)
     _settle_pointers(tx, aside)
-    for sql in (_LOST_RUNS, _HIDDEN_BY_EVENTS, _ATTACHED):
+    _forget_lost_bytes(tx, aside)
+    reruns.settle(tx, aside, now_ms=now_ms, who=who)
+    _take_out(tx, "draft", _LOST_DRAFTS, "its run is over or lost", aside)
+    _take_out(tx, "mark", _WRONG_MARKS, "it holds at no log number that was given", aside)
+    _take_out(tx, "manifest", _LOST_MANIFESTS, "it is empty, and runs that stand need it", aside)
+    for sql in (_HIDDEN_BY_EVENTS, _ATTACHED):
         tx.run(sql)
+    for problem in book_checks.references(tx):
+        aside.told(problem.message)
+
+
+def _is_numbered(tx: Tx, table: str) -> bool:
+    return tx.value("SELECT 1 FROM pragma_table_info(?) WHERE name = 'seq'", (table,)) is not None
+
+
+def _highest(tx: Tx, table: str, found: Found) -> int:
+    newest: int = tx.value(f"SELECT ifnull(max(seq), 0) FROM {table}")
+    return max(found.highest.get(table, 0), newest)
+
+
+def _forget_lost_bytes(tx: Tx, aside: Aside) -> None:
+    """Let attachments whose bytes are lost say so, as those do whose bytes a person has given up."""
+    rows = tx.rows("SELECT seq, parts FROM node WHERE instr(parts, '\"attachment\"')")
+    kept = {digest for (digest,) in tx.rows("SELECT hash FROM blob")}
+    for seq, spelled in rows:
+        parts = wire.decode(spelled, tuple[Part, ...])
+        left = tuple(_without_lost(part, kept) for part in parts)
+        if left != parts:
+            aside.changed("node", regrow.named(tx, seq), "bytes that were attached to it are lost")
+            tx.run("UPDATE node SET parts = ? WHERE seq = ?", (wire.text(left), seq))
+
+
+def _without_lost(part: Part, kept: set[str]) -> Part:
+    match part:
+        case Attachment(blob=blob) if blob not in kept:
+            return replace(part, state="removed")
+        case ToolResult(parts=inner):
+            return replace(part, parts=tuple(_without_lost(one, kept) for one in inner))
+    return part
 
 
 def _settle_pointers(tx: Tx, aside: Aside) -> None:
     """What points at a row that is lost points at nothing now; where a pointer is due, the row is taken out."""
-    for table in ("mark", "label", "attachment", "current"):
-        for column, parent, key, _ in _pointers(tx, table):
-            where = f"{column} IS NOT NULL AND {column} NOT IN (SELECT {key} FROM {parent})"
-            _take_out(tx, table, where, f"its {parent} is lost", aside)
-    for table in ("conversation", "run", "event", "node"):
+    for table in (*tables(tx, rowless=True), *tables(tx)):
         for column, parent, key, optional in _pointers(tx, table):
             where = f"{column} IS NOT NULL AND {column} NOT IN (SELECT {key} FROM {parent})"
             if not optional:
@@ -87,7 +113,10 @@ def _settle_pointers(tx: Tx, aside: Aside) -> None:
                 continue
             for row in _named(tx, f"SELECT * FROM {table} WHERE {where}"):
                 aside.changed(table, row, f"its {column} is lost")
-            tx.run(f"UPDATE {table} SET {column} = NULL WHERE {where}")
+            tx.run(f"UPDATE {table} SET {column} = NULL{_WITH.get((table, column), '')} WHERE {where}")
+    for column in ("from", "tip"):
+        past = f"{column}_cut NOT BETWEEN 0 AND ifnull((SELECT own - 1 FROM node WHERE seq = {column}_node), 0)"
+        tx.run(f"UPDATE run SET {column}_cut = 0 WHERE {past}")
 
 
 def _pointers(tx: Tx, table: str) -> list[tuple[str, str, str, bool]]:

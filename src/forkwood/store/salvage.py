@@ -107,21 +107,21 @@ def _make(path: Path, begun: Path, left: aside.Aside, now_ms: int, who: Who) -> 
     try:
         settle(connection)
         connection.execute("PRAGMA synchronous = OFF")  # it counts only once it is whole; it is synced then
-        found = _fill(connection, path, left, now_ms)
+        found = _fill(connection, path, left, now_ms, who)
         store = Store(connection, str(begun))
         with store.write() as tx:
             book_checks.mend_schema(tx)
-            log.write(tx, StoreSalvaged(rows=found.kept, lost=left.lost), who=who, now_ms=now_ms)
+            log.write(tx, StoreSalvaged(rows=found.kept.total(), lost=left.lost), who=who, now_ms=now_ms)
         verify.mend(store)
         store.checkpoint()
     finally:
         connection.close()
     with begun.open("rb+") as file:
         os.fsync(file.fileno())
-    return found.kept
+    return found.kept.total()
 
 
-def _fill(connection: apsw.Connection, path: Path, left: aside.Aside, now_ms: int) -> Found:
+def _fill(connection: apsw.Connection, path: Path, left: aside.Aside, now_ms: int, who: Who) -> Found:
     connection.execute("PRAGMA foreign_keys = OFF")
     pages = Pages(path, _log_of(path))
     try:
@@ -131,7 +131,7 @@ def _fill(connection: apsw.Connection, path: Path, left: aside.Aside, now_ms: in
             tx.run(f"DROP TRIGGER {trigger}")
         found = move_rows(tx, pages, left)
         _refuse_not_ours(path, found)
-        rejoin(tx, found, left, now_ms)
+        rejoin(tx, found, left, now_ms=now_ms, who=who)
         connection.execute("COMMIT")
     finally:
         pages.close()
@@ -141,8 +141,8 @@ def _fill(connection: apsw.Connection, path: Path, left: aside.Aside, now_ms: in
 
 def _refuse_not_ours(path: Path, found: Found) -> None:
     """A file that never was a store of ours is somebody's: it is not moved aside. Where its table of tables is lost,
-    rows that fit ours must speak for it."""
-    if _OURS.issubset(found.schema) or (found.kept and not found.schema):
+    in part or whole, rows that fit the tables of ours speak for it: nobody else has rows of these columns."""
+    if _OURS.issubset(found.schema) or any(found.kept[table] for table in _OURS):
         return
     raise StoreUnusable(
         f"{path} holds nothing of a Forkwood store",

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from forkwood import wire
-from forkwood.domain.errors import StoreUnusable
+from forkwood.domain.errors import ForkwoodError, StoreUnusable
 from forkwood.domain.message import Part, calls_of, results_of
 from forkwood.domain.tree import Spot
 from forkwood.store import append, conversations, digests, walk
@@ -60,7 +60,11 @@ def grafts(tx: Tx) -> Iterator[Problem]:
         if source is None or not 0 <= cut < around or own > length - cut:
             yield _of(name, "place", "it carries entries that its source does not have")
             continue
-        begins = walk.last(tx, walk.prefix(tx, Spot(source, cut), length - cut - own + 1))
+        try:
+            begins = walk.last(tx, walk.prefix(tx, Spot(source, cut), length - cut - own + 1))
+        except StoreUnusable as error:
+            yield _of(name, "place", f"what it carries cannot be read: {error.message}")
+            continue
         if begins != first:
             yield _of(name, "place", f"it begins with node #{begins}, the row says #{first}")
 
@@ -73,7 +77,11 @@ def pointers(tx: Tx) -> Iterator[Problem]:
     for name, home, at, cut, hops, *kept in rows:
         if at is not None and not _hangs_well(tx, home, at, cut):
             continue
-        above = append.pointers(tx, home, Spot(at or 0, cut))
+        try:
+            above = append.pointers(tx, home, Spot(at or 0, cut))
+        except (ForkwoodError, TypeError) as error:  # TypeError: a node that one above it points at is not there
+            yield _of(name, "pointer", f"the path above it is not whole: {error}")
+            continue
         due = [*_pair(above.jump), *_pair(above.graft)]
         if (hops, kept) != (above.hops + 1, due):
             yield _of(

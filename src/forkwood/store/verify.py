@@ -1,18 +1,22 @@
 """Doctor: everything that can be derived is derived anew and compared; what is an index can be made anew.
 
-The books themselves are never rewritten: a message, an event or a blob that is wrong is named and stays as it is.
+The books themselves are never rewritten: a message, an event or a blob that is wrong is named and stays as it is, until
+a salvage moves what can be kept into a new store.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 import apsw
 from msgspec import Struct
 
-from forkwood.domain.errors import StoreUnusable
-from forkwood.store import book_checks, digests, runs, search, tree_checks
+from forkwood.domain import limits
+from forkwood.domain.errors import ForkwoodError, StoreUnusable
+from forkwood.store import book_checks, cell_checks, digests, runs, search, tree_checks
 from forkwood.store.db import Store, Tx
+from forkwood.store.failures import UNREADABLE
 from forkwood.store.problem import Problem, bounded
 
 
@@ -26,6 +30,7 @@ class Check(Struct, frozen=True):
 CHECKS: tuple[Check, ...] = (
     Check(book_checks.schema, book_checks.mend_schema),
     Check(book_checks.purge_marker, book_checks.mend_purge_marker),
+    Check(cell_checks.values),
     Check(book_checks.references),
     Check(book_checks.marks),
     Check(tree_checks.places),
@@ -94,14 +99,15 @@ def is_damaged(report: Report) -> bool:
 
 
 def damages(store: Store) -> tuple[Problem, ...]:
-    """Pages, indexes and constraints as SQLite itself judges them."""
+    """Pages, indexes and constraints as SQLite itself judges them, and text that is none."""
     said: list[str] = []
     try:
         with store.read() as tx:
-            said += (line for (line,) in tx.each("PRAGMA integrity_check(20)"))
+            said += (line for (line,) in tx.each("PRAGMA integrity_check(20)") if line != "ok")
+            said += () if said else islice(cell_checks.garbled(tx), limits.problems_of_a_kind_max)
     except StoreUnusable as error:
         said.append(error.message)
-    return tuple(Problem(kind="damaged", message=line, mendable=True) for line in said if line != "ok")
+    return tuple(Problem(kind="damaged", message=line, mendable=True) for line in said)
 
 
 def undriven(tx: Tx, driven: Callable[[str], bool]) -> Iterator[str]:
@@ -118,10 +124,14 @@ def _has_lost(tx: Tx) -> bool:
 
 
 def _asked(tx: Tx, check: Check) -> Iterator[Problem]:
-    """The answer; a page or a path that turns out to be broken on the way is an answer too."""
+    """The answer; what turns out to be broken on the way is an answer too, whatever it breaks."""
     try:
         yield from check.find(tx)
-    except apsw.CorruptError as error:
+    except (apsw.CorruptError, *UNREADABLE) as error:
         yield Problem(kind="damaged", message=str(error), mendable=True)
-    except StoreUnusable as error:
+    except apsw.SQLError as error:
+        yield Problem(kind="schema", message=str(error))
+    except ForkwoodError as error:
         yield Problem(kind="path", message=error.message)
+    except (AssertionError, LookupError, TypeError, ValueError) as error:  # rules met what no rule lets in
+        yield Problem(kind="path", message=f"what stands here cannot be: {type(error).__name__} {error}".rstrip())

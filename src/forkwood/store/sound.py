@@ -1,0 +1,155 @@
+"""What the cells of a row must hold beyond what its table itself forbids, so that every verb can read it.
+
+Doctor asks it of each row; a salvage puts in place of what cannot be read the least that is true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from typing import Any, TypeAlias, get_args
+
+import msgspec
+
+from forkwood.domain import limits
+from forkwood.domain.act import Act
+from forkwood.domain.event import PAYLOADS
+from forkwood.domain.ids import Id
+from forkwood.domain.message import By, Part, PartialReason, Via
+from forkwood.domain.model import Delta
+from forkwood.domain.settings import Parameters
+from forkwood.store.manifests import HUSK
+
+Value: TypeAlias = Any
+Cells: TypeAlias = Mapping[str, Value]
+"""A row by its columns."""
+
+_VIAS, _BYS, _PARTIALS = map(frozenset, (get_args(Via), get_args(By), get_args(PartialReason)))
+_SUMMED = {"manifest": ("digest", "body"), "blob": ("hash", "bytes")}
+_NUMBERS = ("seq", "conversation")
+
+
+def _spells(shape: Any) -> Callable[[Value], bool]:
+    decode = msgspec.json.Decoder(shape).decode
+
+    def holds(value: Value) -> bool:
+        try:
+            decode(value)
+        except (msgspec.DecodeError, RecursionError):
+            return False
+        return True
+
+    return holds
+
+
+def _is_time(value: int) -> bool:
+    return 0 <= value <= limits.time_ms_max
+
+
+_is_door = _VIAS.__contains__
+_names, _object, _parts = _spells(tuple[str, ...]), _spells(dict[str, Any]), _spells(tuple[Part, ...])
+_payloads = {kind: _spells(shape) for kind, shape in PAYLOADS.items()}
+
+_HOLDS: dict[str, dict[str, Callable[[Value], bool]]] = {
+    "conversation": {
+        "tools_off": _names,
+        "params": _spells(Parameters),
+        "tags": _names,
+        "created_ms": _is_time,
+        "updated_ms": _is_time,
+    },
+    "node": {"parts": _parts, "via": _is_door, "partial": _PARTIALS.__contains__, "created_ms": _is_time},
+    "event": {"by": _BYS.__contains__, "via": _is_door, "at_ms": _is_time},
+    "run": {"error": _object, "created_ms": _is_time, "updated_ms": _is_time},
+    "summary": {"covers": _spells(tuple[Id, ...]), "created_ms": _is_time},
+    "receipt": {"created_ms": _is_time},
+    "draft": {"deltas": _spells(tuple[Delta, ...])},
+    "queued": {"parts": _parts, "models": _names, "by": _BYS.__contains__, "via": _is_door, "created_ms": _is_time},
+    "granted": {"created_ms": _is_time},
+    "memory": {"via": _is_door, "created_ms": _is_time, "decided_ms": _is_time},
+}
+ASKED = {
+    "conversation": ("id", *_HOLDS["conversation"]),
+    "node": ("id", "via", "partial", "created_ms"),
+    "event": ("seq", *_HOLDS["event"]),
+    "run": ("id", *_HOLDS["run"]),
+    "summary": ("id", *_HOLDS["summary"]),
+    "receipt": ("key", "created_ms"),
+    "draft": ("run", "deltas"),
+    "queued": ("id", *_HOLDS["queued"]),
+    "granted": ("id", "created_ms"),
+    "memory": ("id", *_HOLDS["memory"]),
+}
+"""What doctor asks of each table here, after what names a row; parts and payloads have checks of their own."""
+
+_LEAST: dict[str, Value] = {"tools_off": "[]", "params": "{}", "tags": "[]", "via": "import", "partial": None}
+"""What stands for a cell that cannot be read. A time is told by the row's name; for any other the row goes."""
+
+
+def faults(table: str, row: Cells) -> list[str]:
+    """The columns of ROW, of those it has, that do not hold what they must. NULL is the table's own affair."""
+    holds = _HOLDS.get(table, {})
+    found = [name for name, value in row.items() if name in holds and value is not None and not holds[name](value)]
+    if table == "event" and not _is_event(row):
+        found.append("payload")
+    if table in _SUMMED and not _is_summed(table, row):
+        found.append(_SUMMED[table][0])
+    return found + [name for name in _NUMBERS if abs(row.get(name) or 0) > limits.seq_max]
+
+
+def mended(table: str, row: Cells, wrong: list[str]) -> dict[str, Value] | None:
+    """ROW with the least that is true in the columns that are WRONG; None where nothing can be, and the row goes."""
+    kept = dict(row)
+    for name in wrong:
+        if name.endswith("_ms"):
+            kept[name] = _time_of(row)
+        elif table != "event" and name in _LEAST:
+            kept[name] = _LEAST[name]
+        else:
+            return None
+    return kept
+
+
+def emptied(row: Cells) -> dict[str, Value]:
+    """The husk of a node of which only the place can be kept."""
+    seq, at = row["seq"], row.get("at_node")
+    hangs = isinstance(at, int) and 0 < at < seq
+    return {
+        "seq": seq,
+        "id": row["id"],
+        "role": row["role"] if row.get("role") in ("user", "assistant") else "user",
+        "at_node": at if hangs else None,
+        "at_cut": row["at_cut"] if hangs else 0,
+        "own": 1,
+        "length": max(1, min(row["length"], limits.seq_max)),
+        "conversation": row["conversation"],
+        "by": "user",
+        "via": "import",
+        "created_ms": row["created_ms"] if _is_time(row["created_ms"]) else _time_of(row),
+        "purged": 1,
+        "beside": 1,
+        "hops": 1,
+        "parts": "[]",
+    }
+
+
+def _is_event(row: Cells) -> bool:
+    if "payload" not in row:
+        return True
+    holds = _payloads.get(row["kind"])
+    return holds is not None and holds(row["payload"]) and bool(row["act"]) == issubclass(PAYLOADS[row["kind"]], Act)
+
+
+def _is_summed(table: str, row: Cells) -> bool:
+    digest, content = (row[name] for name in _SUMMED[table])
+    if content == HUSK:
+        return True
+    found = content if isinstance(content, bytes) else content.encode(errors="replace")
+    return bool(sha256(found).hexdigest() == digest and row.get("size", len(found)) == len(found))
+
+
+def _time_of(row: Cells) -> int:
+    """A name begins with the time it was made at; of what has none, nothing is known."""
+    named = row.get("id")
+    told = int.from_bytes(named[:6], "big") if isinstance(named, bytes) else 0
+    return told if _is_time(told) else 0
