@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from forkwood.domain.text import first_line, storable, storable_value
+from forkwood.domain.text import first_line, is_deeper, storable, storable_value
 
 
 @given(some.text(some.characters(exclude_categories=[])))
@@ -46,3 +46,21 @@ def test_values_are_made_storable_to_the_last_key() -> None:
 )
 def test_a_title_is_the_first_line_that_says_something(text: str, line: str) -> None:
     assert first_line(text, 10) == line
+
+
+@pytest.mark.parametrize(
+    ("json", "depth"),
+    [
+        ("1", 0),
+        ('"[[["', 0),
+        ('"\\"[[["', 0),
+        ("[]", 1),
+        ('[{"a":[1,{}]},[]]', 4),
+        ('{"[[\\\\":"]]\\"[[","b":[]}', 2),
+        ("[" * 9, 9),
+        ("[][][][]", 1),
+    ],
+)
+def test_how_deep_a_json_text_is_nested(json: str, depth: int) -> None:
+    assert not is_deeper(json, depth)
+    assert not depth or is_deeper(json, depth - 1)

@@ -165,3 +165,12 @@ def test_zeros_at_the_end_take_no_count_back() -> None:
     used = {"type": "message_start", "message": {"usage": {"input_tokens": "9", "output_tokens": 2}}}
     zeros = {"type": "message_delta", "usage": {"input_tokens": 0, "output_tokens": None}}
     assert read(used, zeros, STOP).usage == Usage(input=9, output=2)
+
+
+def test_no_count_takes_none_back() -> None:
+    used = {"type": "message_start", "message": {"usage": {"input_tokens": 9, "cache_read_input_tokens": 5}}}
+    last = {
+        "type": "message_delta",
+        "usage": {"input_tokens": None, "cache_read_input_tokens": None, "output_tokens": 2},
+    }
+    assert read(used, last, STOP).usage == Usage(input=14, output=2, cache_read=5)

@@ -60,6 +60,7 @@ CASES = (
         (("a", 0, "get_", ""), ("", 0, "weather", ""), ("", 0, "", "{}")),
         (("a", "get_weather", {}),),
     ),
+    Case("another name once arguments came", (("a", 0, "f", '{"x"'), ("a", 0, "g", ":1}")), (("a", "f", {"x": 1}),)),
     Case("an id that comes late", (("", 0, "f", ""), ("a", 0, "", "{}")), (("a", "f", {}),)),
     Case(
         "one id for all",

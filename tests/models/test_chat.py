@@ -302,3 +302,16 @@ def test_zeros_at_the_end_take_no_count_back(last: dict[str, Any]) -> None:
 def test_frames_that_only_close_are_no_notice(bare: str) -> None:
     reply = read(chunk("stop", content="a"), bare)
     assert (reply.parts, reply.partial, reply.notices) == ((Text(text="a"),), None, ())
+
+
+def test_counts_that_stand_in_the_choice_count() -> None:
+    choice = {"delta": {"content": "a"}, "finish_reason": "stop", "usage": {"prompt_tokens": 7, "completion_tokens": 2}}
+    assert read({"choices": [choice]}).usage == Usage(input=7, output=2)
+
+
+def test_details_of_ids_that_are_no_text_are_kept_apart() -> None:
+    details = [{"id": [1], "data": "a"}, {"id": [2], "data": "b"}, {"data": "c"}]
+    reply = read(chunk(content="x", reasoning_details=details), chunk("stop"))
+    (thought,) = [part for part in reply.parts if isinstance(part, Thinking)]
+    assert thought.replay is not None
+    assert thought.replay.value["reasoning_details"] == [{"id": [1], "data": "a"}, {"id": [2], "data": "bc"}]

@@ -209,3 +209,9 @@ def test_what_is_missing_is_named_with_the_way_to_get_it(home: Path, monkeypatch
     failed = embedded_server.missing(home)
     assert failed is not None
     assert "xllamacpp" in failed.message
+
+
+async def test_it_leads_a_session_of_its_own_so_that_ctrl_c_is_its_parents_alone(server: EmbeddedServer) -> None:
+    await server.serving()
+    assert server.pid is not None
+    assert os.getsid(server.pid) == server.pid != os.getsid(0)

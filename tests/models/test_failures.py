@@ -73,6 +73,8 @@ CASES = (
         "context_overflow",
     ),
     Case("LM Studio context", 400, {"error": "the context overflows: context length of only 4096"}, "context_overflow"),
+    Case("402 in other words", 402, error("the maximum context length is 9 tokens per minute"), "quota"),
+    Case("429 by length", 429, error("too many tokens in the prompt: reduce the length"), "rate_limit"),
     Case("413", 413, "<html>Too large</html>", "context_overflow"),
     Case("output limit", 400, error("max_tokens: 99999 > 8192, the maximum of output tokens"), "invalid_request"),
     Case("ollama model", 404, {"error": "model 'x' not found, try pulling it first"}, "not_found"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
 from typing import Any
 
 import pytest
@@ -10,10 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forkwood import wire
-from forkwood.domain.message import Text
-from forkwood.domain.model import Reply
+from forkwood.domain import limits
+from forkwood.domain.errors import ProviderFailed
+from forkwood.domain.message import Text, Thinking
+from forkwood.domain.model import Delta, Reply
+from forkwood.models.failures import Peer
+from forkwood.models.reading import Reading
 from forkwood.models.sse import SseEvent
-from tests.models.recorded import CHAT_TEXT, RECORDED, Recorded, chunk, decoded, decoder, events, said
+from tests.models.recorded import CHAT_TEXT, RECORDED, Recorded, chunk, decoded, decoder, events, lines, said
 from tests.replay import pieces
 
 ALL = pytest.mark.parametrize("recorded", RECORDED, ids=lambda recorded: recorded.name)
@@ -94,9 +100,18 @@ def test_bytes_that_are_no_utf8_are_marked_and_never_crash() -> None:
     assert decoded(decoder("chat"), broken)[1].parts == (Text(text="a\ufffdb"),)
 
 
-SCALAR = st.sampled_from([None, True, -1, 0, 7, 1.5, "", "a", "<think>", "error", "\ud83d", 1e300])
+DEEP = "nested as deep as told: "
+SCALAR = st.sampled_from(
+    [
+        *(None, True, -1, 0, 7, 1.5, 10**30, 2**64, 1e300, float("inf"), float("-inf"), float("nan")),
+        *("", "a", "<think>", "</think>", "error", "stop", "\ud83d", "\0", "9" * 5_000),
+        *('{"a":1}', '{"a":', '{"b":"\\ud800","a":1e999}', '{"a":' + "[" * 700 + "]" * 700 + "}"),
+        *(f"{DEEP}{depth}" for depth in (limits.value_depth_max, limits.frame_depth_max, 480, 900)),
+    ]
+)
+KEYS = st.sampled_from(["text", "id", "type", "thinking", "status", "\udc00"])
 ANY = st.recursive(
-    SCALAR, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.just("text"), inner), max_leaves=4
+    SCALAR, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(KEYS, inner, max_size=2), max_leaves=4
 )
 
 
@@ -116,15 +131,70 @@ def changed(data: st.DataObject, value: Any) -> Any:
     return {**value, key: changed(data, value[key])}
 
 
-@given(data=st.data(), recorded=st.sampled_from(RECORDED))
-def test_no_frame_of_any_shape_crashes_a_decoder(data: st.DataObject, recorded: Recorded) -> None:
-    reading = decoder(recorded.dialect)
+def spelled(frame: Any) -> bytes:
+    """FRAME as its JSON, with what is to be nested deep in its place."""
+    deep = re.compile(f'"{DEEP}(\\d+)"')
+    return deep.sub(
+        lambda found: '{"a":[' * (int(found[1]) // 2) + "]}" * (int(found[1]) // 2), json.dumps(frame)
+    ).encode()
+
+
+class Chunks:
+    """A source of the bytes it was made of, cut in pieces."""
+
+    status = 200
+    content_type = "text/event-stream"
+
+    def __init__(self, body: bytes, size: int) -> None:
+        self._left = [body[at : at + size] for at in range(0, len(body), size)]
+
+    async def read(self, within: float | None = None) -> bytes:
+        return self._left.pop(0) if self._left else b""
+
+
+async def outcome(recorded: Recorded, body: bytes, size: int) -> tuple[list[Delta], Reply] | ProviderFailed:
+    """What becomes of BODY."""
+    peer = Peer(provider="acme")
+    reading = Reading(Chunks(body, size), decoder(recorded.dialect, peer=peer), peer)
+    deltas: list[Delta] = []
+    try:
+        while (more := await reading.more()) is not None:
+            deltas += more
+    except ProviderFailed as failed:
+        assert not deltas, "after the first delta every end is a reply"
+        return failed
+    return deltas, reading.reply()
+
+
+@pytest.mark.parametrize("recorded", RECORDED, ids=lambda recorded: recorded.name)
+@given(data=st.data())
+def test_values_no_server_should_send_give_a_reply_that_can_be_kept_or_a_failure(
+    data: st.DataObject, recorded: Recorded
+) -> None:
     frames = [changed(data, frame) if data.draw(st.booleans()) else frame for frame in frames_of(recorded)]
-    deltas = [one for frame in frames for one in reading.feed(SseEvent(data=json.dumps(frame).encode()))]
-    deltas += reading.rest()
+    framed = lines if recorded.dialect == "ollama" else events
+    body = framed(*(spelled(frame).decode() for frame in frames))
+    found = asyncio.run(outcome(recorded, body, data.draw(st.sampled_from([7, 100, len(body)]))))
+    if isinstance(found, ProviderFailed):
+        assert wire.encode([found.message, found.hint, found.facts])
+        return
+    deltas, reply = found
     assert all(delta.text.encode() for delta in deltas)
-    reply = reading.finish()
     assert wire.decode(wire.encode(reply), Reply) == reply
+    assert all(wire.canonical(part) for part in reply.parts)
+
+
+@pytest.mark.parametrize(
+    ("frame", "said"),
+    [
+        (chunk(content=[{"type": "thinking", "thinking": [{"text": 0}, {"text": "a"}]}]), Thinking(text="a")),
+        (chunk(content=[{"type": "text", "text": 5}, "a"]), Text(text="a")),
+        (chunk(content="a", reasoning_details=[{"id": [1]}, {"id": [2]}, {"id": "x"}, {"id": {}}]), Text(text="a")),
+    ],
+)
+def test_pieces_of_other_kinds_than_they_should_be_are_left_out(frame: Any, said: Any) -> None:
+    _, reply = decoded(decoder("chat"), events(frame, chunk("stop")))
+    assert said in reply.parts and reply.partial is None
 
 
 def test_control_characters_and_infinities_in_a_frame_are_let_through() -> None:
@@ -132,10 +202,18 @@ def test_control_characters_and_infinities_in_a_frame_are_let_through() -> None:
     assert decoded(decoder("chat"), body)[1].parts == (Text(text="a\x01b"),)
 
 
-def test_a_frame_nested_beyond_reason_is_unreadable() -> None:
+@pytest.mark.parametrize("frame", [b"[" * 200_000, b"[" * 480 + b"]" * 480])
+def test_a_frame_nested_beyond_reason_is_unreadable(frame: bytes) -> None:
     reading = decoder("chat")
-    reading.feed(SseEvent(data=b"[" * 200_000))
+    reading.feed(SseEvent(data=frame))
     assert "could not be read" in reading.finish().notices[0]
+
+
+@pytest.mark.parametrize(("depth", "whole"), [(limits.frame_depth_max, True), (limits.frame_depth_max + 1, False)])
+def test_a_frame_is_read_up_to_its_depth(depth: int, whole: bool) -> None:
+    nested = depth - 1
+    frame = b'{"choices":[{"delta":{"content":"a"}}],"x":' + b"[" * nested + b'"]"' + b"]" * nested + b"}"
+    assert bool(decoder("chat").feed(SseEvent(data=frame))) is whole
 
 
 def test_a_reply_ends_with_done_whatever_follows() -> None:

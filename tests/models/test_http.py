@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import socket
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -289,3 +290,27 @@ async def test_a_listing_has_a_bound(replay: Replay, monkeypatch: pytest.MonkeyP
     with pytest.raises(ProviderFailed) as caught:
         await asked(replay)
     assert "4 bytes" in caught.value.message
+
+
+async def test_headers_that_come_byte_by_byte_are_waited_for_no_longer_than_a_first_byte() -> None:
+    gone = asyncio.Event()
+
+    async def drip(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nx: ")
+        with suppress(ConnectionError):
+            for _step in range(6_000):
+                writer.write(b"a")
+                await writer.drain()
+                await asyncio.sleep(0.01)
+        gone.set()
+        writer.close()
+
+    server = await asyncio.start_server(drip, "127.0.0.1", 0)
+    async with server:
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1/x"
+        timeouts = Timeouts(connect=0.5, first_byte=0.5, first_byte_local=0.5, stall=PATIENT)
+        with pytest.raises(ProviderFailed) as caught:
+            async with opened(Outgoing(url=url, body=b"{}"), timeouts, PEER, lambda: NOW):
+                pass
+        await gone.wait()
+    assert caught.value.reason == "timeout"

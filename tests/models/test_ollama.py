@@ -164,7 +164,16 @@ def test_usage_as_far_as_it_is_told(counts: Any, usage: Usage | None) -> None:
 
 @pytest.mark.parametrize(
     "frame",
-    [{}, {"message": None}, {"message": {}}, spoken(), spoken(5), spoken(tool_calls=None), {"done": 1}],  # type: ignore[arg-type]
+    [
+        {},
+        {"message": None},
+        {"message": {}},
+        spoken(),
+        spoken(5),  # type: ignore[arg-type]
+        spoken(tool_calls=None),
+        {"done": 1},
+        {"done": "false"},
+    ],
 )
 def test_lines_that_say_nothing(frame: Any) -> None:
     assert read(frame, spoken("a"), done()).parts == (Text(text="a"),)

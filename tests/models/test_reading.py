@@ -97,7 +97,11 @@ UNSAID = (
         "an error event", (events({"error": {"message": "busy", "type": "overloaded_error"}}),), "overloaded", "busy"
     ),
     Unsaid("an early end", (events(chunk(role="assistant")),), "transport", "before the reply began"),
-    Unsaid("frames of nonsense", (events("what", "is"),), "transport", "could not be read: what"),
+    Unsaid("frames of nonsense", (events("what", "is"),), "protocol", "could not be read: what"),
+    Unsaid("choices that are none", (events({"choices": "a"}),), "protocol", 'could not be read: {"choices":"a"}'),
+    Unsaid("candidates that are none", (events({"candidates": {"a": 1}}),), "protocol", "could not be read", "google"),
+    Unsaid("half a character", (events({"choices": "\\ud83d"}),), "protocol", "\\ud83d"),
+    Unsaid("half a frame", (events(chunk(role="assistant")), b'data: {"choices":[{'), "transport", "reply began"),
     Unsaid("reset", (events(chunk(role="assistant")), "transport"), "transport", "failed: transport"),
     Unsaid("silence", ("timeout",), "timeout", "failed: timeout"),
     Unsaid("refused", (events(chunk("content_filter")),), "refused", "acme gave no reply"),
@@ -179,3 +183,43 @@ async def test_a_line_over_its_bound_before_anything_was_said_is_a_failure(monke
     with pytest.raises(ProviderFailed) as caught:
         await read(Steps(b"data: 0123456789"))
     assert caught.value.reason == "protocol"
+
+
+async def test_half_a_frame_at_the_end_is_no_frame_and_no_notice() -> None:
+    _, reply = await read(Steps(TEXT, b'data: {"choices":[{"delta":{"cont'))
+    assert (reply.parts, reply.partial, reply.notices) == ((Text(text="a"),), "cut", ())
+
+
+class Clock:
+    """Goes on by as many seconds as the source says with each piece."""
+
+    def __init__(self, *seconds: float) -> None:
+        self.now = 0.0
+        self.left = [0.0, *seconds]
+
+    def __call__(self) -> float:
+        self.now += self.left.pop(0) if self.left else 0.0
+        return self.now
+
+
+PING = b": ping\n\n"
+
+
+async def within(clock: Clock, *steps: bytes) -> tuple[list[Delta], Reply]:
+    peer = Peer(provider="acme")
+    reading = Reading(Steps(*steps), decoder("chat", peer=peer), peer, clock)
+    deltas: list[Delta] = []
+    while (more := await reading.more()) is not None:
+        deltas += more
+    return deltas, reading.reply()
+
+
+async def test_a_stream_that_sends_and_says_nothing_has_stopped() -> None:
+    most = limits.unsaid_seconds_max
+    _, reply = await within(Clock(most, most, most), PING, TEXT, WHOLE)
+    assert reply.partial is None, "each piece came in time, or said something"
+    with pytest.raises(ProviderFailed) as caught:
+        await within(Clock(most, 0.1), PING, PING)
+    assert (caught.value.reason, caught.value.message) == ("timeout", "acme sent bytes for 1,800 s and said nothing")
+    _, reply = await within(Clock(0, most, 0.1), TEXT, PING, PING)
+    assert (reply.parts, reply.partial) == ((Text(text="a"),), "stalled")

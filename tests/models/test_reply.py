@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from json import loads
 from typing import Any
 
 import pytest
@@ -12,7 +14,7 @@ from forkwood.domain import limits
 from forkwood.domain.errors import LimitExceeded
 from forkwood.domain.message import Text, Thinking, ToolCall
 from forkwood.models.failures import Peer
-from forkwood.models.reply import Assembly, object_of, whole
+from forkwood.models.reply import Assembly, object_of, spelled, whole
 from tests.models.recorded import said
 
 KEY = "k3y-0123456789"
@@ -142,6 +144,36 @@ def test_replay_values_have_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
         assert any("11 bytes" in notice for notice in reply.notices) != kept
 
 
+def nested(depth: int) -> str:
+    return '{"x":' + "[" * (depth - 1) + "]" * (depth - 1) + "}"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{"x": math.inf}, {"x": [math.nan]}, {"x": "\ud83d"}, loads(nested(limits.value_depth_max + 1))],
+    ids=["infinite", "no number", "half a character", "too deep"],
+)
+def test_a_signature_that_cannot_be_kept_as_it_came_is_not_sent_back(value: Any) -> None:
+    building = assembly()
+    building.open("thinking").replay = value
+    reply = building.finish("cut", None)
+    assert reply.parts == (Thinking(text=""),)
+    assert reply.notices[0].startswith("The thinking is signed with what cannot be kept as it came")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"x": "é\ud83d"}, '{"x":"é\\\\ud83d"}'),
+        ({"x": math.inf, "y": [math.nan]}, '{"x":Infinity,"y":[NaN]}'),
+        ({"x": 10**30}, '{"x":1000000000000000000000000000000}'),
+        ([], "[]"),
+    ],
+)
+def test_a_value_in_place_of_text_is_spelled(value: Any, text: str) -> None:
+    assert spelled(value) == text
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [
@@ -151,6 +183,12 @@ def test_replay_values_have_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
         ("", None),
         ('{"x":NaN}', None),
         ('{"x":"\\ud83d","y":NaN}', None),
+        ('{"x":1e999}', None),
+        ('{"x":"\\ud83d","y":-1e999}', None),
+        ('{"x":"\\ud83d","y":1e3}', {"x": "\ud83d", "y": 1000.0}),
+        ('{"x":1000000000000000000000000000000}', {"x": 10**30}),
+        (nested(limits.value_depth_max), loads(nested(limits.value_depth_max))),
+        (nested(limits.value_depth_max + 1), None),
         ('{"x":"\\ud83d"}', {"x": "\ud83d"}),
         ("{" * 100_000, None),
     ],
@@ -177,6 +215,9 @@ def test_half_a_character_in_arguments_is_spelled_out_and_told() -> None:
         ("5", 5),
         ("x", 0),
         ("9" * 16, 0),
+        (limits.usage_tokens_max, limits.usage_tokens_max),
+        (limits.usage_tokens_max + 1, 0),
+        (str(limits.usage_tokens_max), limits.usage_tokens_max),
         (None, 0),
         (True, 0),
         (float("nan"), 0),

@@ -127,6 +127,8 @@ def test_events_of_unknown_kinds_and_arguments_of_no_call_are_not_fatal() -> Non
         ({"status": "completed"}, None),
         ({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}, "length"),
         ({"status": "failed", "error": {"message": "boom"}}, "error"),
+        ({"status": "cancelled"}, "cut"),
+        ({"status": {}}, None),
     ],
 )
 def test_the_status_says_how_it_ended_whatever_the_event_is_called(response: Any, partial: str | None) -> None:
@@ -157,3 +159,16 @@ def test_arguments_that_only_the_end_of_a_call_says_are_kept(last: Any) -> None:
 def test_a_refusal_that_only_the_whole_item_says_is_a_refusal() -> None:
     reply = read(done(type="message", content=[{"type": "refusal", "refusal": "No."}]), DONE)
     assert (reply.parts, reply.partial) == ((Text(text="No."),), "refused")
+
+
+def test_a_reply_the_provider_gave_up_is_not_whole() -> None:
+    said = {"type": "response.output_text.delta", "delta": "a"}
+    reply = read(said, {"type": "response.cancelled", "response": {}})
+    assert (reply.parts, reply.partial, reply.finish) == ((Text(text="a"),), "cut", "cancelled")
+    assert reply.error == "the provider gave up the reply"
+
+
+@pytest.mark.parametrize("kind", ["response.completed", "response.incomplete"])
+def test_a_status_of_another_kind_is_none(kind: str) -> None:
+    reply = read({"type": "response.output_text.delta", "delta": "a"}, {"type": kind, "response": {"status": []}})
+    assert reply.parts == (Text(text="a"),)

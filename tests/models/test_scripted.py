@@ -225,6 +225,16 @@ def test_the_request_is_the_same_for_the_same_prompt() -> None:
         b'{"replies": [{"fail": {"status": 500, "times": -1}}]}',
         b'{"replies": [{"tool_calls": [{"arguments": {}}]}]}',
         b"[" * 100_000,
+        b'{"replies": [{"tool_calls": [{"name": "f", "arguments": ' + b"[" * 157 + b"]" * 157 + b"}]}]}",
+        b'{"replies": [{"tool_calls": [{"name": "f", "arguments": {"a": NaN}}]}]}',
+        b'{"replies": [{"tool_calls": [{"name": "f", "arguments": {"a": 1e999}}]}]}',
+        b'{"replies": [{"match": "(a+)+$"}]}',
+        b'{"replies": [{"usage": {"input": 1000000000000000}}]}',
+        b'{"replies": [{"usage": {"output": -1}}]}',
+        b'{"replies": [{"fail": {"status": 99, "times": 1}}]}',
+        b'{"replies": [{"fail": {"status": 1000000000000000000000000000000, "times": 1}}]}',
+        b'{"replies": [{"fail": {"status": 429, "times": 1, "retry_after": -1}}]}',
+        b'{"replies": [{"fail": {"status": 429, "times": 1, "retry_after": Infinity}}]}',
     ],
 )
 def test_what_is_no_script_is_refused_with_an_example(source: bytes) -> None:
@@ -260,3 +270,50 @@ def test_calls_may_be_as_many_as_their_limit() -> None:
     assert model({"tool_calls": calls})
     with pytest.raises(ForkwoodError):
         model({"tool_calls": [*calls, calls[0]]})
+
+
+def test_a_script_that_no_name_can_lead_to_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_: Path) -> bool:
+        raise PermissionError(13, "Permission denied")
+
+    with pytest.raises(NotFound, match="File name too long"):
+        ScriptedModel.open(str(tmp_path / ("x" * 300)))
+    monkeypatch.setattr(Path, "is_file", refused)
+    with pytest.raises(NotFound, match="cannot be read: Permission denied"):
+        ScriptedModel.open(str(tmp_path / "demo.json"))
+
+
+async def test_usage_may_be_as_much_as_its_limit() -> None:
+    most = limits.usage_tokens_max
+    _, reply = await play(model({"text": "a", "usage": {"input": most, "output": most}}), prompt("u:hi"))
+    assert reply.usage == Usage(input=most, output=most)
+
+
+async def test_arguments_deeper_than_their_limit_stay_text() -> None:
+    for depth, kind in ((limits.value_depth_max, dict), (limits.value_depth_max + 1, str)):
+        value: Any = {}
+        for _ in range(depth - 1):
+            value = {"a": value}
+        _, reply = await play(model({"tool_calls": [{"name": "f", "arguments": value}]}), prompt("u:hi"))
+        (part,) = reply.parts
+        assert isinstance(part, ToolCall) and isinstance(part.arguments, kind)
+
+
+@pytest.mark.parametrize(("size", "partial"), [(8, None), (9, "length")])
+async def test_a_reply_is_cut_where_every_models_is(
+    monkeypatch: pytest.MonkeyPatch, size: int, partial: str | None
+) -> None:
+    monkeypatch.setattr(limits, "reply_bytes_max", 8)
+    played = model({"thinking": "123", "text": "é" + "x" * (size - 5)})
+    deltas, reply = await play(played, prompt("u:hi"))
+    assert reply.parts == (Thinking(text="123"), Text(text="éxxx"))
+    assert "".join(delta.text for delta in deltas) == "123éxxx"
+    assert (reply.partial, "over the limit of 8" in (reply.error or "")) == (partial, partial is not None)
+
+
+async def test_a_call_that_does_not_fit_whole_is_no_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "reply_bytes_max", 8)
+    calls = [{"name": "f", "arguments": {"a": 1}}, {"name": "g", "arguments": "23"}]
+    _, reply = await play(model({"text": "x", "tool_calls": calls}), prompt("u:hi"))
+    assert [getattr(part, "name", "text") for part in reply.parts] == ["text", "f"]
+    assert reply.partial == "length"

@@ -71,9 +71,10 @@ usage_tokens_max = 999_999_999_999_999
 unsaid_seconds_max = 1_800.0
 """How long a stream may send and say nothing: pings, comments, single bytes."""
 match_repeats_max = 3
+match_choices_max = 8
 match_steps_max = 1 << 28
-"""What a script's `match` may take: a pattern with R repeats is searched in as many characters as R + 1 nested loops
-over them stay within it."""
+"""What a script's `match` may take: each repeat goes over the text once more, each choice doubles what is tried, and
+as much of the text's beginning is looked at as stays within this."""
 tool_calls_max = 128
 error_characters_max = 2_000
 response_bytes_max = 64 * MIB

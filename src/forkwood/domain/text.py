@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_BRACKETS = re.compile(r'\\.|["\[\]{}]', re.DOTALL)
 
 
 def storable(text: str) -> str:
@@ -14,7 +15,7 @@ def storable(text: str) -> str:
 
 
 def storable_value(value: Any) -> Any:
-    """JSON VALUE with every string in it, keys too, made storable. As deep as what JSON decoding accepted."""
+    """JSON VALUE with every string in it, keys too, made storable. It calls itself for each level of nesting."""
     match value:
         case str():
             return storable(value)
@@ -24,6 +25,24 @@ def storable_value(value: Any) -> Any:
             return [storable_value(item) for item in value]
         case _:
             return value
+
+
+def is_deeper(json: str, than: int) -> bool:
+    """Whether objects and lists stand in one another deeper THAN that in the text JSON, which is not decoded."""
+    if json.count("[") + json.count("{") <= than:
+        return False
+    depth, quoted = 0, False
+    for found in _BRACKETS.finditer(json):
+        match found[0]:
+            case '"':
+                quoted = not quoted
+            case "[" | "{" if not quoted:
+                depth += 1
+                if depth > than:
+                    return True
+            case "]" | "}" if not quoted:
+                depth -= 1
+    return False
 
 
 def first_line(text: str, characters_max: int) -> str:

@@ -13,12 +13,11 @@ from forkwood.domain.message import Attachment, Part, PartialReason, Text, Think
 from forkwood.domain.model import Dialect, Usage
 from forkwood.domain.prompt import Prompt, PromptMessage
 from forkwood.domain.settings import Effort, Parameters
-from forkwood.domain.text import storable_value
 from forkwood.models import sending
 from forkwood.models.failures import Peer
 from forkwood.models.frames import Decoder, FrameReader
 from forkwood.models.quirks import Quirks
-from forkwood.models.reply import Slot, whole
+from forkwood.models.reply import Slot, spelled, whole
 
 VERSION = "2023-06-01"
 BUDGETS: dict[Effort, int] = {"minimal": 1_024, "low": 4_096, "medium": 12_288, "high": 23_552}
@@ -241,7 +240,7 @@ class AnthropicDecoder(Decoder[_Frame]):
                 began.slot = self._call(block)
                 began.whole_input = bool(block.get("input"))
                 if began.whole_input:
-                    self.said.say(began.slot, wire.text(storable_value(block["input"])))
+                    self.said.say(began.slot, spelled(block["input"]))
             case kind:
                 self.said.notice(f"A part of the reply of a kind that is not known was left out: {str(kind)[:60]}")
 

@@ -11,13 +11,12 @@ from forkwood import wire
 from forkwood.domain.message import Attachment, PartialReason, Text, Thinking, ToolResult, calls_of, results_of
 from forkwood.domain.model import Dialect, Usage
 from forkwood.domain.prompt import Prompt, PromptMessage
-from forkwood.domain.text import storable_value
 from forkwood.models import sending
 from forkwood.models.calls import CallsApart, Fragment
 from forkwood.models.failures import Peer
 from forkwood.models.frames import FrameReader, flat_error
 from forkwood.models.quirks import Quirks
-from forkwood.models.reply import counted, whole
+from forkwood.models.reply import counted, spelled, whole
 from forkwood.models.tagged import TaggedDecoder
 
 DETAILS = "reasoning_details"
@@ -266,7 +265,8 @@ class ChatDecoder(TaggedDecoder[_Chunk]):
             case {"thinking": str(text)}:
                 self._think(text, None)
             case {"thinking": list(pieces)}:
-                self._think("".join(one["text"] for one in pieces if isinstance(one, dict) and "text" in one), None)
+                texts = [one.get("text") for one in pieces if isinstance(one, dict)]
+                self._think("".join(text for text in texts if isinstance(text, str)), None)
 
     def _think(self, thought: Any, details: Any) -> None:
         """Thinking in fields of its own; from then on a tag in the text is a word like any other."""
@@ -356,14 +356,13 @@ def _raw(arguments: Any) -> str:
     """ARGUMENTS as text: an object where text was due is taken as it is."""
     if isinstance(arguments, str):
         return arguments
-    return "" if arguments is None else wire.text(storable_value(arguments))
+    return "" if arguments is None else spelled(arguments)
 
 
 def _merge_detail(details: list[dict[str, Any]], detail: dict[str, Any]) -> None:
     """DETAIL at the end of DETAILS; a piece of the one before goes on with it."""
     last = details[-1] if details else None
-    same = last is not None and all(last.get(key) == detail.get(key) for key in ("type", "index"))
-    if last is None or not same or (detail.get("id") and last.get("id") not in {None, detail["id"]}):
+    if last is None or _are_apart(last, detail):
         details.append(dict(detail))
         return
     for key, value in detail.items():
@@ -372,3 +371,10 @@ def _merge_detail(details: list[dict[str, Any]], detail: dict[str, Any]) -> None
             last[key] = before + value
         elif value is not None:
             last[key] = value
+
+
+def _are_apart(last: dict[str, Any], detail: dict[str, Any]) -> bool:
+    if any(last.get(key) != detail.get(key) for key in ("type", "index")):
+        return True
+    named, before = detail.get("id"), last.get("id")
+    return bool(named) and before is not None and before != named

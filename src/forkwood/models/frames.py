@@ -8,8 +8,10 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 
+from forkwood.domain import limits
 from forkwood.domain.message import PartialReason, family_of
 from forkwood.domain.model import Delta, Dialect, Reply
+from forkwood.domain.text import is_deeper
 from forkwood.models.failures import Peer, parsed
 from forkwood.models.reply import Assembly
 from forkwood.models.sse import SseEvent, SseReader
@@ -52,6 +54,11 @@ class FrameReader(Generic[T]):
             return None
 
 
+def _is_too_deep(frame: bytes) -> bool:
+    most = limits.frame_depth_max
+    return frame.count(b"[") + frame.count(b"{") > most and is_deeper(frame.decode("latin-1"), most)
+
+
 def _listed_error(frame: bytes) -> Any:
     """The error in a FRAME that is a list, as some servers wrap what they report."""
     value = parsed(frame)
@@ -82,6 +89,9 @@ class Decoder(ABC, Generic[T]):
             self.said.closed = True
         if bare in _CLOSING or bare == b"null":
             return []
+        if _is_too_deep(event.data):
+            self.said.unreadable(event.data)
+            return self.said.take()
         frame = self.frames.read(event.data)
         if frame is not None:
             self._take(frame, event.event)

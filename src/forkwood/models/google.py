@@ -21,12 +21,11 @@ from forkwood.domain.message import (
 from forkwood.domain.model import Dialect, Reply, Usage
 from forkwood.domain.prompt import Prompt, PromptMessage
 from forkwood.domain.settings import Effort
-from forkwood.domain.text import storable_value
 from forkwood.models import failures, sending
 from forkwood.models.failures import Peer
 from forkwood.models.frames import Decoder, FrameReader, flat_error
 from forkwood.models.quirks import Quirks
-from forkwood.models.reply import counted, whole
+from forkwood.models.reply import counted, spelled, whole
 
 BUDGETS: dict[Effort, int] = {"minimal": 512, "low": 2_048, "medium": 8_192, "high": 24_576}
 SIGNATURE = "thoughtSignature"
@@ -237,7 +236,7 @@ class GoogleDecoder(Decoder[_Chunk]):
         slot.call = identity if isinstance(identity, str) else ""
         slot.name = name if isinstance(name, str) else ""
         if arguments is not None:
-            self.said.say(slot, wire.text(storable_value(arguments)))
+            self.said.say(slot, spelled(arguments))
 
     def _sign(self, at: str, signature: str) -> None:
         """Keep SIGNATURE with the thinking just before, where that has none of its own yet."""

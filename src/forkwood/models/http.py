@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import ssl
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 _PLAIN = {"accept-encoding": "identity", "user-agent": "forkwood"}
 _PORTS = {"http": 80, "https": 443}
+_QUOTED = re.compile(r"""\b(?:bytearray\()?b(?:'.*'|".*")\)?""", re.DOTALL)
+"""Bytes of the other side in the words of a library: they may be any piece of what the server echoes."""
 
 
 class Credential(Struct, frozen=True, kw_only=True):
@@ -102,18 +105,28 @@ async def opened(
     client = httpx2.AsyncClient(timeout=waits, trust_env=secure and not local, verify=_trust(secure=secure))
     async with client:
         began = asyncio.get_running_loop().time()
+        until = began + timeouts.connect + first
         with _told(peer):
             request = client.build_request(
                 "GET" if outgoing.body is None else "POST", outgoing.url, content=outgoing.body, headers=headers
             )
-            response = await client.send(request, stream=True)
+            response = await _headed(client, request, peer, until)
         try:
-            incoming = Incoming(response, peer, began + timeouts.connect + first, timeouts.stall)
+            incoming = Incoming(response, peer, until, timeouts.stall)
             if response.status_code >= 300:
                 raise await _refusal(response, incoming, peer, now())
             yield incoming
         finally:
             await response.aclose()
+
+
+async def _headed(client: httpx2.AsyncClient, request: httpx2.Request, peer: Peer, until: float) -> httpx2.Response:
+    """The response to REQUEST with its headers, UNTIL then: the client's own time-outs begin anew with each byte."""
+    try:
+        async with asyncio.timeout_at(until):
+            return await client.send(request, stream=True)
+    except TimeoutError:
+        raise failures.failure(peer, "timeout", f"{peer.provider} sent no whole headers in time") from None
 
 
 async def get_json(
@@ -198,7 +211,7 @@ def _told(peer: Peer) -> Iterator[None]:
 
 
 def _worded(peer: Peer, what: str, error: Exception) -> str:
-    words = failures.clean(str(error), peer) or type(error).__name__
+    words = failures.clean(_QUOTED.sub("…", str(error)), peer) or type(error).__name__
     return f"{peer.provider} {what}: {words}"
 
 

@@ -12,12 +12,11 @@ from forkwood.domain.message import Attachment, PartialReason, ToolCall, ToolRes
 from forkwood.domain.model import Dialect, Usage
 from forkwood.domain.prompt import Prompt, PromptMessage
 from forkwood.domain.settings import Effort
-from forkwood.domain.text import storable_value
 from forkwood.models import sending
 from forkwood.models.frames import FrameReader
 from forkwood.models.ndjson import NdjsonReader
 from forkwood.models.quirks import Quirks
-from forkwood.models.reply import whole
+from forkwood.models.reply import spelled, whole
 from forkwood.models.tagged import TaggedDecoder
 
 LEVELLED = "gpt-oss"
@@ -181,7 +180,7 @@ class OllamaDecoder(TaggedDecoder[_Chunk]):
         if isinstance(arguments, str):
             self.said.say(slot, arguments)
         elif arguments is not None:
-            self.said.say(slot, wire.text(storable_value(arguments)))
+            self.said.say(slot, spelled(arguments))
 
     def _end(self, reason: Any) -> None:
         self._settle_tags()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import Any, NoReturn, Protocol
 
 from forkwood.domain import limits
@@ -29,9 +31,14 @@ class Source(Protocol):
 
 
 class Reading:
-    """Reads SOURCE with DECODER. Until the first delta every failure is raised; from then on it ends the reply."""
+    """Reads SOURCE with DECODER. Until the first delta every failure is raised; from then on it ends the reply.
 
-    def __init__(self, source: Source, decoder: Decoder[Any], peer: Peer) -> None:
+    CLOCK counts seconds: what sends and says nothing for too long has stopped, however alive it seems.
+    """
+
+    def __init__(
+        self, source: Source, decoder: Decoder[Any], peer: Peer, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._source = source
         self._decoder = decoder
         self._said = decoder.said
@@ -39,6 +46,8 @@ class Reading:
         self._events = decoder.framing()
         self._head: bytearray | None = bytearray()
         """What came before the first event: shown where no event ever comes."""
+        self._clock = clock
+        self._spoke = clock()
         self._begun = self._done = False
         self._cut: PartialReason = "cut"
         self._error: str | None = None
@@ -76,9 +85,19 @@ class Reading:
         try:
             chunk = await self._source.read(limits.after_end_seconds if self._said.ended else None)
             self._take(chunk, deltas)
+            self._must_speak(deltas)
         except ProviderFailed as failed:
             deltas += self._tail()
             self._break_off(failed, begun=self._begun or bool(deltas))
+
+    def _must_speak(self, deltas: list[Delta]) -> None:
+        """Raise ProviderFailed("timeout") where bytes came for long enough that said nothing."""
+        now = self._clock()
+        if deltas:
+            self._spoke = now
+        elif not self._done and now - self._spoke > limits.unsaid_seconds_max:
+            words = f"{self._peer.provider} sent bytes for {limits.unsaid_seconds_max:,.0f} s and said nothing"
+            raise failures.failure(self._peer, "timeout", words)
 
     def _overflow(self, over: LimitExceeded, deltas: list[Delta]) -> None:
         """A bound was reached: what came up to it is kept."""
@@ -144,4 +163,5 @@ class Reading:
         if self._head is not None:
             raise failures.unexpected(self._peer, self._source.status, self._source.content_type, bytes(self._head))
         said = "; ".join((f"{self._peer.provider} ended the stream before the reply began", *self._said.notices))
-        raise failures.failure(self._peer, "transport", said)
+        kind: FailureKind = "protocol" if self._said.unread else "transport"
+        raise failures.failure(self._peer, kind, failures.clean(said, self._peer))

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import Any, NoReturn
 
 import msgspec
 
-from forkwood import wire
 from forkwood.domain import limits
 from forkwood.domain.errors import LimitExceeded, ProviderFailed
 from forkwood.domain.message import Part, PartialReason, Replay, Text, Thinking, ToolCall
 from forkwood.domain.model import Delta, DeltaKind, Dialect, Reply, Usage
-from forkwood.domain.text import storable, storable_value
+from forkwood.domain.text import is_deeper, storable, storable_value
 from forkwood.models import failures
 from forkwood.models.failures import Peer
 
@@ -122,6 +122,11 @@ class Assembly:
         if self._unread == 1:
             self.notice(f"A frame of the stream could not be read: {failures.shown(data, self.peer)}")
 
+    @property
+    def unread(self) -> int:
+        """How many frames no rule could read."""
+        return self._unread
+
     def take(self) -> list[Delta]:
         """The deltas since the last time."""
         deltas, self._deltas = self._deltas, []
@@ -193,12 +198,14 @@ class Assembly:
     def _replay(self, value: Any) -> Replay | None:
         if value is None:
             return None
-        value = storable_value(value)
-        if len(wire.encode(value)) <= limits.replay_bytes_max:
+        text = spelled(value)
+        if len(text.encode()) > limits.replay_bytes_max:
+            why = f"more than {limits.replay_bytes_max:,} bytes"
+        elif object_of(text) != value:
+            why = "what cannot be kept as it came"
+        else:
             return Replay(dialect=self._dialect, family=self._family, value=value)
-        self.notice(
-            f"The thinking is signed with more than {limits.replay_bytes_max:,} bytes: it will not be sent back"
-        )
+        self.notice(f"The thinking is signed with {why}: it will not be sent back")
         return None
 
     def _marks(self) -> list[str]:
@@ -257,8 +264,17 @@ class Assembly:
             raise LimitExceeded(what, limit=limit, bound=bound, got=got)
 
 
+def spelled(value: Any) -> str:
+    """VALUE, which came as JSON where text was due, as that text. What is no number of JSON's is spelled as it is read,
+    `NaN`, `Infinity`: that is no object then, and stays text."""
+    return json.dumps(storable_value(value), ensure_ascii=False, separators=(",", ":"))
+
+
 def object_of(text: str) -> dict[str, Any] | None:
-    """The one JSON object TEXT spells, or None. Lone surrogates in its strings are let through."""
+    """The one JSON object TEXT spells, or None; None also for one that cannot be kept as it came: deeper than a bound,
+    or with a number beyond all that can be counted. Lone surrogates in its strings are let through."""
+    if is_deeper(text, limits.value_depth_max):
+        return None
     try:
         value = msgspec.json.decode(text)
     except (ValueError, RecursionError):
@@ -269,10 +285,10 @@ def object_of(text: str) -> dict[str, Any] | None:
 def whole(value: Any) -> int:
     """VALUE as a count, also where its digits came as text; 0 for what is none."""
     if isinstance(value, str) and value.isascii() and value.isdigit():
-        return int(value) if len(value) <= 15 else 0
+        return int(value) if len(value) <= len(str(limits.usage_tokens_max)) else 0
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0
-    return int(value) if 0 <= value < 1e15 else 0
+    return int(value) if 0 <= value <= limits.usage_tokens_max else 0
 
 
 def counted(before: Usage | None, now: Usage) -> Usage:
@@ -284,12 +300,19 @@ def counted(before: Usage | None, now: Usage) -> Usage:
 
 def _lenient(text: str) -> Any:
     try:
-        return json.loads(text, parse_constant=_no_number) if "\\u" in text else None
+        return json.loads(text, parse_constant=no_number, parse_float=finite) if "\\u" in text else None
     except (ValueError, RecursionError):
         return None
 
 
-def _no_number(name: str) -> NoReturn:
+def finite(digits: str) -> float:
+    """The number that DIGITS spell. Raises ValueError for one beyond all that can be counted."""
+    value = float(digits)
+    return value if math.isfinite(value) else no_number(digits)
+
+
+def no_number(name: str) -> NoReturn:
+    """Raise ValueError for NAME, `NaN` or `Infinity`: JSON has no such numbers."""
     raise ValueError(name)
 
 

@@ -20,18 +20,19 @@ from forkwood.domain.message import (
 )
 from forkwood.domain.model import Dialect, Usage
 from forkwood.domain.prompt import Prompt, PromptMessage, ToolSpec
-from forkwood.domain.text import storable_value
 from forkwood.models import sending
 from forkwood.models.failures import Peer
 from forkwood.models.frames import Decoder, FrameReader
 from forkwood.models.quirks import Quirks
-from forkwood.models.reply import Slot, whole
+from forkwood.models.reply import Slot, spelled, whole
 
 ENCRYPTED = "reasoning.encrypted_content"
 _INCOMPLETE: dict[str, tuple[PartialReason, str]] = {
     "max_output_tokens": ("length", "the limit of output tokens was reached"),
     "content_filter": ("refused", "the provider's content filter ended the reply"),
 }
+_NOT_WHOLE = {"incomplete", "failed", "cancelled"}
+"""What the status of a response may say against the name of its last event."""
 
 
 def path(_model: str) -> str:
@@ -183,7 +184,7 @@ class ResponsesDecoder(Decoder[_Frame]):
             case "response.refusal.delta":
                 self._text(frame)
                 self.said.partial, self.said.error = "refused", "the model refused"
-            case "response.completed" | "response.incomplete" | "response.failed":
+            case "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled":
                 self._end(kind, frame.response if isinstance(frame.response, dict) else {})
             case _ if frame.error or kind == "error":
                 self.said.fail({"error": frame.error or {"message": frame.message, "code": frame.code}})
@@ -218,7 +219,7 @@ class ResponsesDecoder(Decoder[_Frame]):
         if isinstance(arguments, str):
             self.said.say(slot, arguments)
         elif isinstance(arguments, dict):
-            self.said.say(slot, wire.text(storable_value(arguments)))
+            self.said.say(slot, spelled(arguments))
 
     def _begin(self, key: Any, item: Any) -> None:
         if isinstance(item, dict) and item.get("type") == "function_call":
@@ -259,8 +260,9 @@ class ResponsesDecoder(Decoder[_Frame]):
 
     def _end(self, kind: str, response: dict[str, Any]) -> None:
         self._count(response.get("usage"))
-        if response.get("status") in {"incomplete", "failed"}:
-            kind = f"response.{response['status']}"
+        status = response.get("status")
+        if isinstance(status, str) and status in _NOT_WHOLE:
+            kind = f"response.{status}"
         if kind == "response.failed":
             self.said.fail({"error": response.get("error") or "no words given"})
             return
@@ -273,6 +275,8 @@ class ResponsesDecoder(Decoder[_Frame]):
         self.said.finish_reason = kind.removeprefix("response.")
         if kind == "response.incomplete":
             self._incomplete(response.get("incomplete_details"))
+        elif kind == "response.cancelled":
+            self.said.partial, self.said.error = "cut", "the provider gave up the reply"
 
     def _incomplete(self, details: Any) -> None:
         reason = details.get("reason") if isinstance(details, dict) else None

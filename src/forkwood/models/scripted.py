@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -17,8 +16,10 @@ from forkwood.domain.message import Part, PartialReason, Text, Thinking, ToolCal
 from forkwood.domain.model import Binding, Delta, DeltaKind, Reply, Traits, Try, Usage
 from forkwood.domain.prompt import Prompt, PromptMessage
 from forkwood.domain.settings import Parameters
-from forkwood.domain.text import storable, storable_value
+from forkwood.domain.text import is_deeper, storable
+from forkwood.models import matching
 from forkwood.models.failures import Told, kind_of
+from forkwood.models.reply import finite, no_number, object_of, spelled
 
 EXAMPLE = '{"replies": [{"text": "Hello."}]}'
 
@@ -75,9 +76,9 @@ Cues: TypeAlias = tuple[str, ...]
 def read(path: Path) -> Script:
     """The script in the file at PATH. Raises NotFound, LimitExceeded, or Misused saying what is wrong with it."""
     hint = f"a script is JSON: {EXAMPLE}"
-    if not path.is_file():
-        raise NotFound(f"There is no script {path}", hint=hint, file=str(path))
     try:
+        if not path.is_file():
+            raise NotFound(f"There is no script {path}", hint=hint, file=str(path))
         with path.open("rb") as file:
             found = file.read(limits.script_bytes_max + 1)
     except OSError as error:
@@ -97,8 +98,12 @@ def script_of(source: bytes, file: str) -> Script:
     import json  # it takes lone surrogates, which providers send and scripts must be able to play
 
     try:
-        script = msgspec.convert(json.loads(source.decode("utf-8-sig")), Script)
-    except (ValueError, RecursionError) as error:
+        text = source.decode("utf-8-sig")
+        if is_deeper(text, limits.frame_depth_max):
+            raise _bad(file, f"objects and lists stand in one another more than {limits.frame_depth_max} deep")
+        numbers: dict[str, Any] = {"parse_constant": no_number, "parse_float": finite}
+        script = msgspec.convert(json.loads(text, **numbers), Script)
+    except ValueError as error:
         raise _bad(file, str(error)) from None
     if not script.replies:
         raise _bad(file, "it has no replies")
@@ -154,12 +159,14 @@ class ScriptedModel:
         prompt = wire.decode(request, Prompt)
         reply = turn_of(self._script, spoken_to(prompt.messages, attempt.turn))
         parts, notices = parts_of(reply, attempt.turn)
+        parts, over = fitting(parts)
         await asyncio.sleep(reply.delay_ms / 1000)
         room = room_before_failure(reply.fail, attempt.number)
         for delta in deltas_of(parts, reply.chunk, room):
             yield delta
             await asyncio.sleep(reply.pause_ms / 1000)
-        yield _whole(reply, parts, notices) if room is None else _broken(reply, parts, room)
+        whole = _whole(reply, parts, notices) if room is None else _broken(reply, parts, room)
+        yield msgspec.structs.replace(whole, partial="length", error=over.message) if over else whole
 
     def next_key(self) -> bool:
         """Scripts need no keys."""
@@ -178,6 +185,23 @@ def parts_of(reply: ScriptedReply, turn: int) -> tuple[tuple[Part, ...], tuple[s
         parts.append(ToolCall(call=storable(name), name=storable(call.name), arguments=_arguments(call.arguments)))
     odd = any(text and storable(text) != text for text in (reply.thinking, reply.text))
     return tuple(parts), ("characters that cannot be stored were spelled out",) if odd else ()
+
+
+def fitting(parts: tuple[Part, ...]) -> tuple[tuple[Part, ...], LimitExceeded | None]:
+    """PARTS as far as a reply may go, and why there are no more: a call that does not fit whole is no call."""
+    room, size = limits.reply_bytes_max, sum(_size(part) for part in parts)
+    if size <= room:
+        return parts, None
+    fit: list[Part] = []
+    for part in parts:
+        if isinstance(part, Text | Thinking) and room:
+            text = part.text.encode()[:room].decode("utf-8", "ignore")
+            fit.append(msgspec.structs.replace(part, text=text))
+        elif _size(part) <= room:
+            fit.append(part)
+        room = max(0, room - _size(part))
+    bound = limits.reply_bytes_max
+    return tuple(fit), LimitExceeded("The reply, in bytes", limit="reply_bytes_max", bound=bound, got=size)
 
 
 def deltas_of(parts: Sequence[Part], chunk: int | None, room: int | None) -> Iterator[Delta]:
@@ -207,17 +231,22 @@ def room_before_failure(fail: ScriptedFailure | None, number: int) -> int | None
 
 
 def _check(reply: ScriptedReply, file: str, at: str) -> None:
-    try:
-        re.compile(reply.match or "")
-    except (re.error, RecursionError, OverflowError) as error:
-        raise _bad(file, f"{at}.match is no regular expression: {error}") from None
+    why = matching.fault(reply.match or "")
+    if why is not None:
+        raise _bad(file, f"{at}.match {why}")
     least = {"delay_ms": reply.delay_ms, "pause_ms": reply.pause_ms, "chunk": (reply.chunk or 1) - 1}
     if reply.chunk == 0 or any(not 0 <= value < float("inf") for value in least.values()):
         raise _bad(file, f"{at}: delay_ms and pause_ms are 0 or more, chunk is 1 or more")
-    if reply.fail and (reply.fail.times < 0 or (reply.fail.after_chars or 0) < 0):
-        raise _bad(file, f"{at}.fail: times and after_chars are 0 or more")
+    if reply.fail and not _can_fail(reply.fail):
+        raise _bad(file, f"{at}.fail: status is 400 to 599, the others are 0 or more")
+    if reply.usage and not all(0 <= one <= limits.usage_tokens_max for one in (reply.usage.input, reply.usage.output)):
+        raise _bad(file, f"{at}.usage: counts are 0 to {limits.usage_tokens_max:,}")
     if len(reply.tool_calls) > limits.tool_calls_max:
         raise _bad(file, f"{at} has more than {limits.tool_calls_max} tool calls")
+
+
+def _can_fail(fail: ScriptedFailure) -> bool:
+    return 400 <= fail.status <= 599 and min(fail.times, fail.after_chars or 0, fail.retry_after or 0) >= 0
 
 
 def _bad(file: str, why: str) -> Misused:
@@ -228,7 +257,7 @@ def _bad(file: str, why: str) -> Misused:
 
 def _choose(script: Script, words: str, used: set[int]) -> int:
     for index, reply in enumerate(script.replies):
-        if index not in used and (reply.match is None or re.search(reply.match, words)):
+        if index not in used and (reply.match is None or matching.fits(reply.match, words)):
             return index
     return len(script.replies) - 1
 
@@ -252,12 +281,24 @@ def _words(part: Part) -> str:
 
 
 def _arguments(value: Any) -> dict[str, Any] | str:
-    match value:
-        case dict() | str():
-            found: dict[str, Any] | str = storable_value(value)
-            return found
+    if isinstance(value, str):
+        return storable(value)
+    text = spelled(value)
+    found = object_of(text)
+    return text if found is None else found
+
+
+def _size(part: Part) -> int:
+    """The bytes of PART that count: those of its words, or of its call's arguments."""
+    match part:
+        case Text() | Thinking():
+            return len(part.text.encode())
+        case ToolCall(arguments=str(arguments)):
+            return len(arguments.encode())
+        case ToolCall():
+            return len(wire.encode(part.arguments))
         case _:
-            return wire.text(storable_value(value))
+            return 0
 
 
 def _streamed(part: Part) -> tuple[DeltaKind, str]:
