@@ -121,3 +121,19 @@ def test_ctrl_c_outside_of_all_work_is_130() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60, check=False)
     assert (ran.returncode, ran.stderr) == (130, b"")
+
+
+@pytest.mark.parametrize(("text", "told"), (("hi", True), ("-", False)))
+def test_text_beside_a_pipe_that_holds_words_is_said_to_be_all_that_is_sent(text: str, told: bool) -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"words")
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        ran = subprocess.run(
+            [sys.executable, "-m", "forkwood", "send", text, "--no-run"],
+            stdin=pipe,
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+    assert (ran.returncode, b"was not read: TEXT was given" in ran.stderr) == (0, told)

@@ -85,7 +85,7 @@ def newest_act(act: OpenAct) -> tuple[int, str, Act]:
 def newest_undo(act: OpenAct) -> tuple[int, ActUndone]:
     """The undo that redo takes back. Raises Conflict where there is none, or another act came after it."""
     redone: set[int] = set()
-    for seq, kind, payload in log.acts(act.tx, act.conversation):
+    for seq, _, payload in log.acts(act.tx, act.conversation):
         match payload:
             case ActRedone(undo=undo):
                 redone.add(undo)
@@ -94,7 +94,7 @@ def newest_undo(act: OpenAct) -> tuple[int, ActUndone]:
                     return seq, payload
             case _:
                 raise Conflict(
-                    f"there is nothing to redo: no undo came after the last act ({kind})",
+                    "there is nothing to redo: no undo came after the last act of this conversation",
                     hint="forkwood branches lists every leaf, undone ones too; forkwood switch goes to one",
                 )
     raise Conflict("there is nothing to redo in this conversation", hint="forkwood undo takes an act back first")

@@ -146,3 +146,13 @@ def test_a_chat_can_be_json_from_end_to_end(model: str) -> None:
     assert [value["type"] for value in values if "type" in value][-1] == "result"
     assert [entry["node"]["text"] for entry in values[-2]] == ["Hello?", "A reply."]
     assert values[-1]["error"]["kind"] == "usage"
+
+
+def test_what_is_said_of_the_house_names_commands_as_a_chat_has_them(model: str) -> None:
+    succeed("new", "--model", model, "--title", "All")
+    succeed("send", "forkwood undo", "--no-run")
+    ran = chat("/hide @", "/trash", "/undo", "/new", "/undo")
+    assert "forkwood " not in ran.err.replace("forkwood undo", "")
+    assert "/unhide NAME brings one back." in ran.err
+    assert "still the current conversation: /use " in ran.err
+    assert "forkwood undo" in ran.out, "what a person said stays as it is"

@@ -90,3 +90,42 @@ def test_profiles_begin_conversations(home: Path) -> None:
     made = given(["new", "--profile", "calm"])
     assert (made["system"], made["params"], made["profile"]) == ("Be calm.", {"temperature": 0.1}, "calm")
     assert succeed("profiles").out == "calm  temperature 0.1  Be calm.\n"
+
+
+def test_conversations_that_are_not_listed_are_said_to_be_elsewhere() -> None:
+    archived, hidden = (given(["new", "--title", title])["id"] for title in ("Put aside", "Gone"))
+    succeed("set", "archived", "yes", "-c", archived)
+    succeed("hide", hidden)
+    assert succeed("ls").out == (
+        "No conversation is listed; 1 conversation archived: forkwood ls --archived, "
+        "1 conversation in the trash: forkwood trash.\n"
+    )
+    assert (given(["ls"]), len(given(["ls", "--archived"]))) == ([], 1)
+    succeed("set", "archived", "no", "-c", archived)
+    assert succeed("ls", "--archived").out.startswith(
+        "No conversation is archived; 1 conversation not archived: forkwood ls, "
+    )
+
+
+def test_a_switch_behind_the_two_dashes_is_a_value_too() -> None:
+    succeed("new")
+    assert given(["set", "tools", "-ask_user"])["tools_off"] == ["ask_user"]
+    succeed("set", "--", "tools", "-current_time")
+    assert given(["ls"])[0]["tools_off"] == ["ask_user", "current_time"]
+    succeed("set", "title", "--", "tools")
+    assert given(["ls"])[0]["title"] == "tools"
+    succeed("set", "title", "--", "-tools")
+    assert given(["ls"])[0]["title"] == "-tools"
+
+
+def test_names_of_profiles_do_not_act_on_the_screen(home: Path) -> None:
+    home.mkdir()
+    (home / "config.toml").write_text(
+        '[profiles."a\\u001B[2J\\u202e"]\nparams = { effort = "low" }\ntools_off = ["\\u001b[0m"]\n'
+    )
+    shown = succeed("profiles").out
+    assert shown == "a\\x1b[2J\\u202e  effort low  without \\x1b[0m\n"
+    assert "\x1b" not in succeed("config", "get").out and "\u202e" not in succeed("config", "get").out
+    assert "profiles.a\\x1b[2J\\u202e.model = not set" in succeed("config", "get").out
+    told = succeed("config", "set", 'profiles."\u202e".system', "brief").out
+    assert told == 'profiles."\\u202e".system is now brief\n'

@@ -35,3 +35,12 @@ def test_json_stands_alone_and_words_go_where_they_belong() -> None:
         call(desk, as_json=json).remark("by the way")
     assert (written(as_json.terminal.out), written(as_json.terminal.err)) == ('{"a":1}\nnull\n', "")
     assert (written(in_words.terminal.out), written(in_words.terminal.err)) == ("one\n", "by the way\n")
+
+
+def test_a_result_is_broken_between_words_on_a_screen_alone() -> None:
+    for here, said in (
+        (terminal(is_screen=True, COLUMNS="9"), "one two\nthree\n"),
+        (terminal(COLUMNS="9"), "one two three\n"),
+    ):
+        call(Desk(here)).give({}, lambda: "one two three")
+        assert written(here.out) == said

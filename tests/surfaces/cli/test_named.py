@@ -61,3 +61,27 @@ def test_what_is_no_text_is_refused_at_its_byte(value: str, byte: int) -> None:
         named.WORDS.convert(value, None, None)
     assert f"at byte {byte};" in refused.value.message
     assert named.WORDS.convert("fine ✓ \0", None, None) == "fine ✓ \0"
+
+
+def test_a_branch_to_switch_to_and_what_to_carry_are_offered_from_everywhere(desk: Desk) -> None:
+    first, reply = (entry["node"]["id"][-8:] for entry in given(["path"]))
+    other = given(["edit", first, "Hello there?", "--no-run"])["id"][-8:]
+    succeed("label", reply, "gem")
+    assert offered(named.NODE, desk) == ["@", other]
+    assert offered(named.LEAF, desk) == [reply, "@", other, first, "gem"]
+    assert offered(named.ANY_NODE, desk) == ["@", other, reply, first, "gem"]
+
+
+def test_what_is_hidden_is_offered_to_be_shown_again(desk: Desk) -> None:
+    reply = given(["path"])[1]["node"]["id"][-8:]
+    trashed = given(["new", "--title", "Gone"])["id"][-8:]
+    succeed("hide", trashed)
+    succeed("use", given(["ls"])[0]["id"])
+    succeed("hide", reply)
+    assert offered(named.HIDDEN, desk) == [reply, trashed]
+
+
+def test_a_path_that_no_system_takes_is_refused_as_a_word_is() -> None:
+    with pytest.raises(click.BadParameter, match="no path"):
+        named.PATH.convert("a\0b", None, None)
+    assert named.PATH.convert("a" * 300, None, None) == Path("a" * 300)

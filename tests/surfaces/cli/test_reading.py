@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from pathlib import Path
 
@@ -156,3 +157,17 @@ def test_a_chat_tells_it_too(names: list[str], home: Path) -> None:
     lose_the_head(home)
     ran = succeed("chat", stdin=b"Hello?\n")
     assert ran.err.count("Notice: the path of the head was broken") == 1
+
+
+def test_a_picture_is_written_where_somebody_reads_and_waits_for_nobody(names: list[str], tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    refused = run_cli("tree", "--svg", str(pipe))
+    assert (refused.code, "cannot be written" in refused.err) == (2, True)
+    with os.fdopen(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), encoding="utf-8") as reader:
+        succeed("tree", "--svg", str(pipe))
+        assert reader.read().startswith("<svg ")
+    old = tmp_path / "old.svg"
+    old.write_text("x" * 1_000_000)
+    succeed("tree", "--svg", str(old))
+    assert old.read_text().endswith("</svg>\n")

@@ -90,3 +90,8 @@ def test_blank_lines_are_not_indented() -> None:
 )
 def test_words_break_where_they_end_and_go_on_under_their_beginning(text: str, width: int, broken: str) -> None:
     assert wrapped(text, width) == broken
+
+
+def test_our_own_colours_take_no_room() -> None:
+    assert cells("\x1b[2mab\x1b[0m") == 2
+    assert wrapped("\x1b[2mone two\x1b[0m three", 7) == "\x1b[2mone two\x1b[0m\nthree"

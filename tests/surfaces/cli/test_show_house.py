@@ -27,7 +27,6 @@ def test_models_are_told_by_what_is_known_of_them() -> None:
         "● ollama:qwen3:8b  40,960 tokens  tools  loaded\n"
         "  x:y\\x1b          $0.15 in, $0.6 out per million  images  slow"
     )
-    assert "forkwood models pull" in draw_models([], PEN)
 
 
 def report(**fields: Any) -> dict[str, Any]:

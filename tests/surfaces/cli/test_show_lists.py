@@ -54,7 +54,6 @@ def test_conversations_have_one_line_each_and_the_current_one_is_marked() -> Non
     assert show_lists.draw_conversations(found, name(2), PEN, NOW) == (
         "  00000001  Trees\\x1b[2J  a:b  2 min ago\n● 00000002  untitled  2 min ago  pinned  #x"
     )
-    assert "forkwood chat" in show_lists.draw_conversations([], None, PEN, NOW)
 
 
 def test_a_list_fits_a_narrow_screen_and_is_whole_for_a_program() -> None:
@@ -121,7 +120,6 @@ def test_the_trash_says_how_things_come_back() -> None:
     assert drawn.split("\n") == [
         "conversation  00000001  Old  2 min ago",
         "message  00000003  you  gone  in 00000099",
-        "forkwood unhide NAME brings one back.",
     ]
     assert show_lists.draw_trash(Trash(conversations=(), nodes=()), PEN, NOW) == "Nothing is hidden."
 

@@ -91,3 +91,26 @@ def test_a_full_disk_behind_standard_error_is_nobodys_error() -> None:
         here = Terminal(Stream(), Stream(), err, {})
         here.note("x")
         assert here.unwritten is None
+
+
+def test_notes_are_broken_between_words_on_a_screen_alone() -> None:
+    long = "one two three four"
+    for here, said in ((terminal(is_screen=True, COLUMNS="9"), "one two\nthree\nfour\n"), (terminal(), long + "\n")):
+        here.note(long)
+        assert written(here.err) == said
+
+
+@pytest.mark.parametrize(
+    ("hint", "in_chat"),
+    (
+        ("forkwood undo, or forkwood use X", "/undo, or /use X"),
+        ("forkwood chat begins one", "forkwood chat begins one"),
+        ("all of them: forkwood --help", "all of them: forkwood --help"),
+        ("forkwood send --help", "/send --help"),
+    ),
+)
+def test_a_hint_names_commands_as_they_are_given_here(hint: str, in_chat: str) -> None:
+    here = terminal()
+    assert here.hint(hint) == hint
+    here.in_chat = True
+    assert here.hint(hint) == in_chat

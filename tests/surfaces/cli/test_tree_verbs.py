@@ -178,3 +178,18 @@ def test_a_node_of_another_conversation_is_told_to_be_one(names: list[str]) -> N
         told = run_cli(*arguments)
         assert (told.code, "another conversation" in told.err) == (4, True)
     assert "1 message carried" in succeed("graft", names[0]).out
+
+
+def test_a_current_conversation_in_the_trash_is_said_to_be_both(names: list[str]) -> None:
+    before = given(["ls"])[0]["id"][-8:]
+    succeed("new")
+    told = succeed("undo")
+    assert told.out.startswith("Taken back: the new conversation. forkwood redo does it again.")
+    assert told.err == (
+        f"It is in the trash and still the current conversation: forkwood use {before} goes to the newest.\n"
+    )
+    assert succeed("redo").err == ""
+    succeed("use", before)
+    told = succeed("hide", before)
+    assert "still the current conversation: forkwood use " in told.err
+    assert succeed("undo", "-c", given(["ls"])[0]["id"]).err == "", "another one is in the trash then"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import stat
 from pathlib import Path
 
@@ -10,8 +11,9 @@ import pytest
 
 from forkwood.domain import limits
 from forkwood.domain.errors import LimitExceeded, Misused
-from forkwood.surfaces.cli.typed import edited, read_within, text_from, text_of
-from tests.surfaces.cli.desks import terminal
+from forkwood.surfaces.cli.terminal import Terminal
+from forkwood.surfaces.cli.typed import edited, is_unread, read_within, text_from, text_of
+from tests.surfaces.cli.desks import Stream, terminal
 
 
 @pytest.mark.parametrize(
@@ -101,3 +103,17 @@ def test_without_an_editor_and_a_screen_nobody_waits() -> None:
     with pytest.raises(Misused) as refused:
         edited("old", terminal())
     assert "EDITOR" in refused.value.hint
+
+
+def test_what_a_pipe_holds_and_nobody_reads_is_seen() -> None:
+    reading, writing = os.pipe()
+    with os.fdopen(reading, encoding="utf-8") as stdin, os.fdopen(writing, "wb", buffering=0) as pipe:
+        here = Terminal(stdin, Stream(), Stream(), {})
+        assert not is_unread(here)
+        pipe.write(b"words")
+        assert is_unread(here)
+        assert here.bytes_in.read(5) == b"words"
+        assert not is_unread(here)
+    assert not is_unread(terminal(b"no real stream"))
+    with Path(os.devnull).open(encoding="utf-8") as stdin:
+        assert not is_unread(Terminal(stdin, Stream(), Stream(), {}))

@@ -11,6 +11,7 @@ from forkwood.surfaces.cli.options import verb
 from forkwood.surfaces.cli.show_lists import conversation_line, draw_conversations, draw_profiles
 from forkwood.surfaces.cli.show_setting import setting_words
 from forkwood.surfaces.cli.typed import text_of
+from forkwood.surfaces.cli.words import count_of
 
 
 @verb("new", conversation=False, key=True)
@@ -30,7 +31,10 @@ def new(call: Call, *, title: str | None, model: str | None, system: str | None,
 def ls(call: Call, *, archived: bool) -> None:
     """List the conversations, newest first."""
     found = call.runtime.listed(archived=archived)
-    call.give(found, lambda: draw_conversations(found, _current(call), call.terminal.pen, call.terminal.now_ms()))
+    if found or call.as_json:
+        call.give(found, lambda: draw_conversations(found, _current(call), call.terminal.pen, call.terminal.now_ms()))
+    else:
+        call.terminal.say(call.terminal.hint(_none_listed(call, archived=archived)))
 
 
 @verb("use", conversation=False, key=True)
@@ -93,6 +97,22 @@ def profiles(call: Call) -> None:
     found = call.runtime.profiles()
     rows = [{"name": name, **to_builtins(profile)} for name, profile in found.items()]
     call.give(rows, lambda: draw_profiles(found))
+
+
+def _none_listed(call: Call, *, archived: bool) -> str:
+    """That no conversation is listed, and where those are that there are."""
+    other, hidden = call.runtime.listed(archived=not archived), call.runtime.trash().conversations
+    elsewhere = [
+        f"{count_of(len(found), 'conversation')} {where}"
+        for found, where in (
+            (other, "not archived: forkwood ls" if archived else "archived: forkwood ls --archived"),
+            (hidden, "in the trash: forkwood trash"),
+        )
+        if found
+    ]
+    if elsewhere:
+        return f"No conversation is {'archived' if archived else 'listed'}; {', '.join(elsewhere)}."
+    return "There are no conversations yet: forkwood chat begins one."
 
 
 def _current(call: Call) -> str | None:

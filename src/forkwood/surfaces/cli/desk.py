@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from forkwood.surfaces.cli.screen_text import visible_line
+from forkwood.surfaces.cli.screen_text import visible_line, wrapped
 from forkwood.surfaces.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Call:
         if self.as_json:
             self.terminal.json(value)
         elif text := words():
-            self.terminal.say(text)
+            self.terminal.say(wrapped(text, self.terminal.pen.width) if self.terminal.is_screen else text)
 
     def remark(self, text: str) -> None:
         """Say something beside the result, to a person alone."""

@@ -14,6 +14,7 @@ from forkwood.surfaces.cli.words import bytes_of
 
 ENVIRONMENT = "FORKWOOD_MODEL"
 """What counts before config.toml where it is set."""
+NONE_REACHED = "No model can be reached: start a local server, set a key, or forkwood models pull."
 
 
 @verb_group("models")
@@ -25,7 +26,10 @@ def models(call: Call) -> None:
         found, notes = call.runtime.survey(remote=True)
     for note in notes:
         call.terminal.note(visible_line(note))
-    call.give(found, lambda: draw_models(found, call.terminal.pen))
+    if found or call.as_json:
+        call.give(found, lambda: draw_models(found, call.terminal.pen))
+    else:
+        call.terminal.say(call.terminal.hint(NONE_REACHED))
 
 
 @models.verb("use", key=True)
@@ -33,7 +37,10 @@ def models(call: Call) -> None:
 def use(call: Call, *, model: str) -> None:
     """Let M answer from now on, wherever a conversation does not say otherwise."""
     chosen = call.runtime.models_use(model, key=call.key)
-    call.give({"model": chosen}, lambda: f"{chosen} answers from now on, where a conversation does not say otherwise.")
+    call.give(
+        {"model": chosen},
+        lambda: f"{visible_line(chosen)} answers from now on, where a conversation does not say otherwise.",
+    )
     if said := call.terminal.environ.get(ENVIRONMENT):
         call.terminal.note(f"{ENVIRONMENT} is set: {visible_line(said)} answers for as long as it is.")
 
@@ -44,7 +51,7 @@ def pull(call: Call) -> None:
     with progress("Fetching the weights", call.terminal) as told:
         got = call.runtime.models_pull(told)
     state = "were here already" if got.already else "are here now"
-    call.give(got, lambda: f"The weights {state}: {got.path} ({bytes_of(got.bytes)})")
+    call.give(got, lambda: f"The weights {state}: {visible_line(str(got.path))} ({bytes_of(got.bytes)})")
 
 
 @models.verb("key", key=True)
@@ -53,7 +60,9 @@ def key(call: Call, *, provider: str) -> None:
     """Keep a key of PROVIDER, asked for here or read from standard input; never given as an argument."""
     value = _secret(call, provider)
     kept = call.runtime.models_key(provider, value, key=call.key)
-    call.give({"provider": provider, "reference": kept}, lambda: f"Kept. It is named {kept} in config.toml.")
+    call.give(
+        {"provider": provider, "reference": kept}, lambda: f"Kept. It is named {visible_line(kept)} in config.toml."
+    )
 
 
 def _secret(call: Call, provider: str) -> str:
@@ -62,7 +71,7 @@ def _secret(call: Call, provider: str) -> str:
     from forkwood.surfaces.cli.typed import read_within, text_from
 
     if call.terminal.stdin.isatty():
-        value: str = click.prompt(f"Key of {provider}", hide_input=True, err=True)
+        value: str = click.prompt(f"Key of {visible_line(provider)}", hide_input=True, err=True)
     else:
         found = read_within(
             call.terminal.bytes_in,

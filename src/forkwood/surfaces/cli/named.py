@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from forkwood.domain.conversation import Conversation
+    from forkwood.domain.tree import Node
 
 COMPLETED_MAX = 200
 WORDS_SHOWN = 60
@@ -36,6 +38,20 @@ class Words(click.ParamType[str, str]):
             at = len(value[: error.start].encode())
             self.fail(f"it is not UTF-8 at byte {at}; a file with such bytes goes with --attach FILE", param, ctx)
         return value
+
+
+class FilePath(click.Path):
+    """The path of a file, there or not. What it names is looked at where it is used."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """VALUE as a Path. Fails for what no system takes for one."""
+        try:
+            return super().convert(value, param, ctx)
+        except ValueError as error:
+            self.fail(f"it is no path: {error}", param, ctx)
 
 
 class Name(Words):
@@ -72,13 +88,38 @@ def _about(conversation: Conversation) -> tuple[str, str]:
 
 
 def _nodes(desk: Desk, conversation: str | None) -> Iterable[tuple[str, str]]:
+    entries = desk.runtime.path(conversation=conversation or desk.conversation)
+    return [("@", "the head"), *(_said(entry.node) for entry in reversed(entries))]
+
+
+def _said(node: Node) -> tuple[str, str]:
     from forkwood.surfaces.cli.words import one_line
 
-    entries = desk.runtime.path(conversation=conversation or desk.conversation)
-    return [
-        ("@", "the head"),
-        *((ending(entry.node.id), one_line(entry.node)[:WORDS_SHOWN]) for entry in reversed(entries)),
-    ]
+    return ending(node.id), one_line(node)[:WORDS_SHOWN]
+
+
+def _leaves(desk: Desk, conversation: str | None) -> Iterable[tuple[str, str]]:
+    """Where other branches end, newest first; then every node, as `_all_nodes` has them."""
+    here = conversation or desk.conversation
+    ends = sorted(desk.runtime.branches(conversation=here), key=lambda branch: -branch.created_ms)
+    leaves = [(ending(end.node), end.text[:WORDS_SHOWN]) for end in ends if not end.head]
+    named = {name for name, _ in leaves}
+    return [*leaves, *(found for found in _all_nodes(desk, conversation) if found[0] not in named)]
+
+
+def _all_nodes(desk: Desk, conversation: str | None) -> Iterable[tuple[str, str]]:
+    """Labels, the head's path, then what stands on other branches, each newest first."""
+    here = conversation or desk.conversation
+    path = [*_nodes(desk, conversation)]
+    named = {name for name, _ in path}
+    others = [_said(node) for node in reversed(desk.runtime.tree(conversation=here)) if node.kind == "message"]
+    labels = [(name, f"the label of {ending(node)}") for name, node in desk.runtime.labels(conversation=here).items()]
+    return [*path, *(found for found in others if found[0] not in named), *labels]
+
+
+def _hidden(desk: Desk, _: str | None) -> Iterable[tuple[str, str]]:
+    trash = desk.runtime.trash()
+    return [*map(_said, reversed(trash.nodes)), *map(_about, trash.conversations)]
 
 
 def _runs(desk: Desk, conversation: str | None) -> Iterable[tuple[str, str]]:
@@ -102,7 +143,11 @@ def _settings(_: Desk, __: str | None) -> Iterable[tuple[str, str]]:
 
 WORDS = Words()
 CONVERSATION = Name("conv", _conversations)
+PATH = FilePath()
 NODE = Name("node", _nodes)
+ANY_NODE = Name("node", _all_nodes)
+LEAF = Name("node", _leaves)
+HIDDEN = Name("node", _hidden)
 RUN = Name("run", _runs)
 MODEL = Name("model", _models)
 PROFILE = Name("profile", _profiles)

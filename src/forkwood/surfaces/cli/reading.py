@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,7 @@ from msgspec import to_builtins
 from forkwood.domain.errors import Misused
 from forkwood.domain.ids import ending
 from forkwood.surfaces.cli.desk import Call
-from forkwood.surfaces.cli.named import NODE, WORDS
+from forkwood.surfaces.cli.named import ANY_NODE, NODE, PATH, WORDS
 from forkwood.surfaces.cli.options import verb
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def path(call: Call, *, node: str | None) -> None:
 
 @verb("tree")
 @click.option("--fold", is_flag=True, help="Draw straight runs of messages as one line each.")
-@click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write a picture instead.")
+@click.option("--svg", type=PATH, metavar="FILE", help="Write a picture instead.")
 def tree(call: Call, *, fold: bool, svg: Path | None) -> None:
     """Draw every branch of the conversation."""
     from forkwood.surfaces.cli.show_tree import draw_tree
@@ -61,7 +62,7 @@ def tree(call: Call, *, fold: bool, svg: Path | None) -> None:
 
 
 @verb("show")
-@click.argument("node", type=NODE, default="@")
+@click.argument("node", type=ANY_NODE, default="@")
 def show(call: Call, *, node: str) -> None:
     """Show one message whole, with the digests of its path."""
     from forkwood.surfaces.cli.show_lists import draw_shown
@@ -84,7 +85,7 @@ def branches(call: Call) -> None:
 
 
 @verb("history")
-@click.argument("node", type=NODE, default="@")
+@click.argument("node", type=ANY_NODE, default="@")
 def history(call: Call, *, node: str) -> None:
     """Show every version of a message, oldest first: who wrote it, when, and through which door."""
     from forkwood.surfaces.cli.show_lists import draw_history
@@ -143,9 +144,10 @@ def trash(call: Call) -> None:
     from forkwood.surfaces.cli.show_lists import draw_trash
 
     found = call.runtime.trash(conversation=call.named)
-    call.give(
-        (*found.conversations, *found.nodes), lambda: draw_trash(found, call.terminal.pen, call.terminal.now_ms())
-    )
+    whole = (*found.conversations, *found.nodes)
+    call.give(whole, lambda: draw_trash(found, call.terminal.pen, call.terminal.now_ms()))
+    if whole:
+        call.remark("forkwood unhide NAME brings one back.")
 
 
 def _head(call: Call) -> str | None:
@@ -174,12 +176,18 @@ def _on_path(call: Call, branches: Sequence[Branch]) -> frozenset[Id]:
 def _mention_undriven(call: Call) -> None:
     """Say that a run is at work here and nobody drives it: this command does not."""
     for run in call.runtime.left(call.conversation):
-        call.terminal.note(f"Run {ending(run)} was left at work: forkwood resume {ending(run)} goes on with it.")
+        name = ending(run)
+        call.terminal.note(call.terminal.hint(f"Run {name} was left at work: forkwood resume {name} goes on with it."))
 
 
 def _write(path: Path, text: str) -> None:
+    """Make TEXT the content of PATH. Raises Misused where that cannot be, also where a pipe has no reader: nobody
+    waits for one."""
     try:
-        path.write_text(text, "utf-8")
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NONBLOCK", 0), 0o666)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            os.set_blocking(handle, True)
+            file.write(text)
     except OSError as error:
         raise Misused(f"{path} cannot be written: {error.strerror}", hint="name another file", path=str(path)) from None
 

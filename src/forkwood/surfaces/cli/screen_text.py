@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 
+_INK = re.compile(r"\x1b\[[0-9;]*m")
 JOINERS = frozenset("\u200c\u200d")
 """Zero-width, and yet they have work to do between letters of many scripts and inside emoji."""
 BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0\u2800")
@@ -39,7 +41,8 @@ def spelled(character: str) -> str:
 
 
 def cells(text: str) -> int:
-    """How many columns TEXT takes on a terminal: wide characters two, combining ones none."""
+    """How many columns TEXT takes on a terminal: wide characters two, combining ones and our own colours none."""
+    text = _INK.sub("", text) if "\x1b" in text else text
     return len(text) if text.isascii() else sum(map(_cells_of, text))
 
 

@@ -16,8 +16,6 @@ from forkwood.surfaces.cli.words import bytes_of, count_of
 
 def draw_models(found: Sequence[ModelListed], pen: Pen) -> str:
     """Each model with what is known of it; the one that answers by default is marked."""
-    if not found:
-        return "No model can be reached: start a local server, set a key, or forkwood models pull."
     wide = max(len(model.name) for model in found)
     return "\n".join(_model(model, pen, min(wide, 50)) for model in found)
 
@@ -78,7 +76,9 @@ def _stat(name: str, value: Any) -> str:
 def draw_value(value: Any) -> str:
     """A setting: a word as it is, a table as lines with dotted keys."""
     if isinstance(value, dict):
-        return "\n".join(f"{key} = {_scalar(found)}" for key, found in _flat(value, "")) or "nothing is set"
+        return (
+            "\n".join(f"{visible_line(key)} = {_scalar(found)}" for key, found in _flat(value, "")) or "nothing is set"
+        )
     return _scalar(value)
 
 

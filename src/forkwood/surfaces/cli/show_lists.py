@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
 from forkwood.domain.conversation import Conversation
@@ -54,8 +54,6 @@ def conversation_line(conversation: Conversation, now_ms: int) -> str:
 
 def draw_conversations(found: Sequence[Conversation], current: Id | None, pen: Pen, now_ms: int) -> str:
     """All of them, newest first; the current one is marked."""
-    if not found:
-        return "There are no conversations yet: forkwood chat begins one."
     mark = pen.inks.mark(pen.glyphs.reply)
     return "\n".join(
         f"{mark if row.id == current else ' '} {_fitting(conversation_line(row, now_ms), pen)}" for row in found
@@ -138,34 +136,38 @@ def _inner(text: str) -> str:
 
 
 def draw_trash(found: Trash, pen: Pen, now_ms: int) -> str:
-    """Hidden conversations and messages, and how they come back."""
+    """Hidden conversations and messages."""
     if not found.conversations and not found.nodes:
         return "Nothing is hidden."
     whole = [f"conversation  {conversation_line(row, now_ms)}" for row in found.conversations]
     nodes = [f"message  {_hidden(node, pen.width)}" for node in found.nodes]
-    return "\n".join((*whole, *nodes, "forkwood unhide NAME brings one back."))
+    return "\n".join((*whole, *nodes))
 
 
 def _hidden(node: Node, width: int) -> str:
     return f"{ending(node.id)}  {role_of(node)}  {cropped(one_line(node), width - 30)}  in {ending(node.conversation)}"
 
 
-def draw_runs(runs: Sequence[Run], inks: Inks, *, left: Collection[Id] = ()) -> str:
-    """Each run with its model, its state, and how far it came. LEFT: those at work that nobody drives."""
+def draw_runs(runs: Sequence[Run], inks: Inks, *, left: Collection[Id] = (), hint: Callable[[str], str] = str) -> str:
+    """Each run with its model, its state, and how far it came. LEFT: those at work that nobody drives; HINT spells
+    commands as they are given here."""
     if not runs:
         return "There are no runs."
-    return "\n".join(run_line(run, inks, left=run.id in left) for run in runs)
+    return "\n".join(run_line(run, inks, goes_on=hint(_goes_on(run)) if run.id in left else "") for run in runs)
 
 
-def run_line(run: Run, inks: Inks, *, left: bool = False) -> str:
-    """One run in one line; one that was LEFT with what goes on with it."""
+def _goes_on(run: Run) -> str:
+    return f"  forkwood resume {ending(run.id)} goes on"
+
+
+def run_line(run: Run, inks: Inks, *, goes_on: str = "") -> str:
+    """One run in one line; one that was left with what GOES_ON with it."""
     state = (
         inks.alarm("left at work")
-        if left
+        if goes_on
         else {"running": inks.mark, "waiting": inks.mark, "failed": inks.alarm}.get(run.status, inks.dim)(run.status)
     )
     tokens = f"{run.usage.input:,} + {run.usage.output:,} tokens"
-    goes_on = f"  forkwood resume {ending(run.id)} goes on" if left else ""
     error = f"  {visible_line(str(run.error.get('message', '')))}" if run.error else ""
     return (
         f"{ending(run.id)}  {state}  {visible_line(run.model)}  at {short(run.tip)}  {inks.dim(tokens)}{error}{goes_on}"
@@ -191,13 +193,16 @@ def draw_profiles(found: Mapping[str, Profile]) -> str:
     """Each profile with what it sets."""
     if not found:
         return "There are no profiles: write [profiles.NAME] into config.toml."
-    return "\n".join(f"{name}  {_profile(profile)}" for name, profile in sorted(found.items()))
+    return "\n".join(f"{visible_line(name)}  {_profile(profile)}" for name, profile in sorted(found.items()))
 
 
 def _profile(profile: Profile) -> str:
     params = {name: getattr(profile.params, name) for name in Parameters.__struct_fields__}
-    words = [profile.model or "", *(f"{name} {value}" for name, value in params.items() if value is not None)]
-    words += [f"without {tool}" for tool in profile.tools_off]
+    words = [
+        visible_line(profile.model or ""),
+        *(f"{name} {visible_line(str(value))}" for name, value in params.items() if value is not None),
+    ]
+    words += [f"without {visible_line(tool)}" for tool in profile.tools_off]
     system = cropped(visible_line(profile.system), TITLE_WIDTH) if profile.system else ""
     return "  ".join(word for word in (*words, system) if word)
 

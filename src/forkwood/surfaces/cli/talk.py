@@ -13,11 +13,11 @@ from forkwood.domain.ids import Id, ending
 from forkwood.domain.response import Started
 from forkwood.domain.run import ACTIVE, Run
 from forkwood.surfaces.cli.desk import Call
-from forkwood.surfaces.cli.named import NODE, RUN, WORDS
+from forkwood.surfaces.cli.named import NODE, PATH, RUN, WORDS
 from forkwood.surfaces.cli.options import MODELS, NO_RUN, ON, verb
 from forkwood.surfaces.cli.screen_text import visible_line
 from forkwood.surfaces.cli.show_lists import conversation_line, draw_runs, run_line
-from forkwood.surfaces.cli.typed import STDIN, edited, text_of
+from forkwood.surfaces.cli.typed import STDIN, edited, is_unread, text_of
 
 if TYPE_CHECKING:
     from forkwood.domain.message import Role
@@ -30,9 +30,7 @@ STOPPED = frozenset({"failed", "cancelled"})
 @click.option("--at", type=NODE, metavar="NODE", help="Behind this message; else behind the head.")
 @click.option("--role", type=click.Choice(["user", "assistant"]), default="user", help="Whose words they are.")
 @MODELS
-@click.option(
-    "--attach", type=click.Path(path_type=Path), multiple=True, metavar="FILE", help="A file that goes along."
-)
+@click.option("--attach", type=PATH, multiple=True, metavar="FILE", help="A file that goes along.")
 @NO_RUN
 def send(
     call: Call,
@@ -121,7 +119,7 @@ def resume(call: Call, *, run: str | None) -> int:
 def runs(call: Call) -> None:
     """List the runs, newest first. Without -c: of all conversations."""
     found = call.runtime.runs(conversation=call.named)
-    call.give(found, lambda: draw_runs(found, call.terminal.pen.inks, left=_left(call, found)))
+    call.give(found, lambda: draw_runs(found, call.terminal.pen.inks, left=_left(call, found), hint=call.terminal.hint))
 
 
 @verb("cancel", conversation=False, key=True)
@@ -197,6 +195,8 @@ def _said(call: Call, text: str | None, *, attached: bool) -> str:
     if text is None and attached:
         return ""
     found = text_of(STDIN if text is None and not call.terminal.stdin.isatty() else text or "", call.terminal)
+    if text not in {None, STDIN} and not call.terminal.in_chat and is_unread(call.terminal):
+        call.remark("What stands on standard input was not read: TEXT was given (- in its place reads the input).")
     if text is None and not found:
         ctx = click.get_current_context()
         raise click.MissingParameter(ctx=ctx, param_hint="'TEXT'", param_type="argument")

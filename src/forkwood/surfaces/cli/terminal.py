@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -11,8 +12,11 @@ from typing import Any, BinaryIO, TextIO
 from forkwood import wire
 from forkwood.domain.text import storable, storable_value
 from forkwood.surfaces.cli.glyphs import ASCII, COLOURED, PLAIN, UNICODE, Pen
+from forkwood.surfaces.cli.screen_text import wrapped
 
 ELLIPSIS = "…"
+_GIVEN = re.compile(r"forkwood (?!chat|completion|--)")
+"""A command as a shell takes it, but for those that a chat has not."""
 CLEARED = "\r\x1b[K"
 """Goes back to the beginning of the line and empties it."""
 SCREEN_WIDTH = 80
@@ -57,27 +61,19 @@ class Terminal:
 
         The width of a pipe is a fixed number: what is written there does not depend on a window.
         """
+        columns = _columns(self.out, self.environ)
         plain = not self.is_screen or self.environ.get("NO_COLOR") or self.environ.get("TERM") == "dumb"
         return Pen(
             glyphs=UNICODE if can_write(UNICODE.all, self.out) else ASCII,
             inks=PLAIN if plain else COLOURED,
-            width=self._columns() if self.is_screen else PIPE_WIDTH,
-            wraps=max(self._columns() - MARGIN, MARGIN) if self.is_screen else 0,
+            width=columns if self.is_screen else PIPE_WIDTH,
+            wraps=max(columns - MARGIN, MARGIN) if self.is_screen else 0,
         )
 
     @property
     def bytes_in(self) -> BinaryIO:
         """Standard input as it is, before anybody decodes it."""
         return self.stdin.buffer
-
-    def _columns(self) -> int:
-        said = self.environ.get("COLUMNS", "")
-        if said.isdecimal() and int(said):
-            return int(said)
-        try:
-            return os.get_terminal_size(self.out.fileno()).columns or SCREEN_WIDTH
-        except OSError:
-            return SCREEN_WIDTH
 
     @contextmanager
     def unechoed(self) -> Iterator[None]:
@@ -101,7 +97,7 @@ class Terminal:
 
     def hint(self, text: str) -> str:
         """TEXT, words of the house alone, with commands as they are given here: `forkwood undo`, in a chat `/undo`."""
-        return text.replace("forkwood ", "/") if self.in_chat else text
+        return _GIVEN.sub("/", text) if self.in_chat else text
 
     def now_ms(self) -> int:
         """The time by which ages are told, in Unix milliseconds."""
@@ -124,8 +120,12 @@ class Terminal:
         self._flushed(self.out, lambda: self.out.buffer.write(encoded + b"\n"))
 
     def note(self, text: str) -> None:
-        """Write TEXT and a line end on standard error: it is for people, whatever the output is for."""
-        self._write(self.err, (CLEARED if self.turning else "") + text + "\n")
+        """Write TEXT and a line end on standard error: it is for people, whatever the output is for.
+
+        On a screen its longer lines are broken between words.
+        """
+        fitted = wrapped(text, _columns(self.err, self.environ)) if self.err.isatty() else text
+        self._write(self.err, (CLEARED if self.turning else "") + fitted + "\n")
 
     def note_part(self, text: str) -> None:
         """Write TEXT on standard error without a line end."""
@@ -155,6 +155,16 @@ class Terminal:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
+
+
+def _columns(screen: TextIO, environ: Mapping[str, str]) -> int:
+    said = environ.get("COLUMNS", "")
+    if said.isdecimal() and int(said):
+        return int(said)
+    try:
+        return os.get_terminal_size(screen.fileno()).columns or SCREEN_WIDTH
+    except OSError:
+        return SCREEN_WIDTH
 
 
 def can_write(text: str, stream: TextIO) -> bool:

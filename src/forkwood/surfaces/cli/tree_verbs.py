@@ -8,7 +8,7 @@ from forkwood.domain.event import Event
 from forkwood.domain.ids import Id, ending
 from forkwood.domain.response import Moved, PurgeReport, Touched
 from forkwood.surfaces.cli.desk import Call
-from forkwood.surfaces.cli.named import NODE, WORDS
+from forkwood.surfaces.cli.named import ANY_NODE, HIDDEN, LEAF, NODE, WORDS
 from forkwood.surfaces.cli.options import ON, verb
 from forkwood.surfaces.cli.screen_text import visible_line
 from forkwood.surfaces.cli.show_lists import act_words
@@ -20,7 +20,7 @@ AGAIN = "forkwood redo does it again."
 
 
 @verb("switch", key=True)
-@click.argument("node", type=NODE)
+@click.argument("node", type=LEAF)
 @click.option("--here", is_flag=True, help="Stand at NODE itself, not at the newest leaf below it.")
 def switch(call: Call, *, node: str, here: bool) -> None:
     """Move the head to the branch of NODE.
@@ -59,7 +59,7 @@ def drop(call: Call, *, node: str, on: str | None) -> None:
 
 
 @verb("graft", key=True)
-@click.argument("entries", metavar="FIRST[..LAST]", type=NODE)
+@click.argument("entries", metavar="FIRST[..LAST]", type=ANY_NODE)
 @ON
 @click.option("--onto", type=NODE, metavar="NODE", help="Behind this message; else behind the head.")
 def graft(call: Call, *, entries: str, on: str | None, onto: str | None) -> None:
@@ -77,10 +77,12 @@ def hide(call: Call, *, name: str) -> None:
     """Leave a message out of every path and prompt, or put a conversation into the trash."""
     touched = call.runtime.hide(name, conversation=call.conversation, key=call.key)
     call.give(touched, lambda: call.terminal.hint(_touched(touched, name)))
+    if touched.conversation:
+        call.remark(_left_in_trash(call))
 
 
 @verb("unhide", key=True)
-@click.argument("name", metavar="CONV|NODE", type=NODE)
+@click.argument("name", metavar="CONV|NODE", type=HIDDEN)
 def unhide(call: Call, *, name: str) -> None:
     """Take hide back."""
     touched = call.runtime.unhide(name, conversation=call.conversation, key=call.key)
@@ -94,6 +96,7 @@ def undo(call: Call) -> None:
     call.give(
         event, lambda: f"Taken back: {_act(event)}. {call.terminal.hint(AGAIN)}\n{_standing(call, event.conversation)}"
     )
+    call.remark(_left_in_trash(call))
 
 
 @verb("redo", key=True)
@@ -126,6 +129,16 @@ def _standing(call: Call, conversation: Id | None) -> str:
     from forkwood.surfaces.cli.show_path import draw_last
 
     return draw_last(call.runtime.path(conversation=conversation), call.terminal.pen)
+
+
+def _left_in_trash(call: Call) -> str:
+    """Where the current conversation is in the trash now: that it still is the current one, and the way to another."""
+    here = call.runtime.conversation() if call.named is None else None
+    if here is None or not here.hidden:
+        return ""
+    others = call.runtime.listed()
+    way = f"forkwood use {ending(others[0].id)} goes to the newest" if others else "forkwood new begins another"
+    return f"It is in the trash and still the current conversation: {way}."
 
 
 def _moved(call: Call, moved: Moved) -> str:

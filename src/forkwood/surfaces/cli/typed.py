@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from typing import BinaryIO
 
 from forkwood.domain import limits
@@ -23,6 +25,21 @@ def text_of(argument: str, terminal: Terminal) -> str:
         hint="nothing was stored; a long text goes along as a file: --attach FILE",
     )
     return text_from(found, "standard input")
+
+
+def is_unread(terminal: Terminal) -> bool:
+    """Whether a pipe on standard input holds something that nobody has asked for, as far as can be seen now."""
+    try:
+        import fcntl
+        import termios
+
+        handle = terminal.stdin.fileno()
+        if not stat.S_ISFIFO(os.fstat(handle).st_mode):
+            return False
+        held = fcntl.ioctl(handle, termios.FIONREAD, bytes(4))
+    except (ImportError, OSError, ValueError):  # no such question here, or no real stream
+        return False
+    return any(held)
 
 
 def read_within(stream: BinaryIO, bytes_max: int, *, limit: str, hint: str) -> bytes:

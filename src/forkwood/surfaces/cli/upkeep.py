@@ -8,6 +8,7 @@ from msgspec import to_builtins
 from forkwood.surfaces.cli.desk import Call
 from forkwood.surfaces.cli.named import WORDS
 from forkwood.surfaces.cli.options import listing, verb, verb_group
+from forkwood.surfaces.cli.screen_text import visible_line
 from forkwood.surfaces.cli.waiting import waiting
 
 SHELLS = ("bash", "zsh", "fish")
@@ -23,7 +24,7 @@ def doctor(call: Call, *, repair: bool) -> int:
 
     with waiting("Examining the store", call.terminal):
         report = Runtime.doctor(call.desk.settings, via="cli", repair=repair)
-    call.give(report, lambda: draw_report(to_builtins(report), call.terminal.pen.inks))
+    call.give(report, lambda: call.terminal.hint(draw_report(to_builtins(report), call.terminal.pen.inks)))
     return 0 if report.ok else STORE_HAS_PROBLEMS
 
 
@@ -66,7 +67,7 @@ def set_(call: Call, *, key: str, value: str | None, unset: bool) -> None:
         raise click.UsageError("say either VALUE or --unset", click.get_current_context())
     call.runtime.config_set(key, value, key=call.key)
     now = call.runtime.config_get(key)
-    call.give(now, lambda: f"{key} is now {draw_value(now)}")
+    call.give(now, lambda: f"{visible_line(key)} is now {draw_value(now)}")
 
 
 @verb("completion", conversation=False)
@@ -86,4 +87,7 @@ def completion(call: Call, *, shell: str) -> None:
     kind = get_completion_class(shell)
     assert kind is not None
     source = kind(forkwood, {}, "forkwood", "_FORKWOOD_COMPLETE").source()
-    call.give({"shell": shell, "script": source}, lambda: source)
+    if call.as_json:
+        call.terminal.json({"shell": shell, "script": source})
+    else:
+        call.terminal.say(source)
