@@ -122,3 +122,18 @@ def test_a_changed_setting_reaches_every_process(runtime: Runtime) -> None:
     other = door(runtime.house.store)
     runtime.set("system", "Be brief.")
     assert other.conversation().system == "Be brief."
+
+
+def test_a_title_that_was_cleared_is_given_by_the_rule_again(runtime: Runtime) -> None:
+    def title() -> tuple[str, str]:
+        here = runtime.conversation()
+        return here.title, here.titled_by
+
+    runtime.new()
+    runtime.set("title", "mine")
+    runtime.send("first", run=False)
+    assert title() == ("mine", "user")
+    runtime.set("title", "")
+    assert title() == ("", "rule")
+    runtime.send("second\nline", run=False)
+    assert title() == ("second", "rule")

@@ -10,7 +10,7 @@ import pytest
 
 from forkwood.domain.errors import NotFound, StoreUnusable
 from forkwood.runtime import Runtime
-from forkwood.runtime.settling import notice
+from forkwood.runtime.settling import notice, settled
 from forkwood.store.opening import open_store
 from tests.runtime.doors import door, said, texts
 
@@ -100,4 +100,19 @@ def test_where_no_conversation_is_meant_there_is_no_head_to_settle(tmp_path: Pat
         runtime.show(ids[3])
     with pytest.raises(NotFound, match="no current conversation"):
         runtime.path()
+    runtime.close()
+
+
+def test_another_trouble_of_the_store_settles_nothing(tmp_path: Path) -> None:
+    runtime, _ = damaged(tmp_path, lost=4)
+    tries: list[str] = []
+
+    def full() -> None:
+        tries.append("once")
+        raise StoreUnusable("the disk is full", reason="full")
+
+    with pytest.raises(StoreUnusable, match="full"):
+        settled(runtime.house, None, full)
+    assert (tries, runtime.notices()) == (["once"], [])
+    assert [event for event in runtime.log() if event.kind == "notice.given"] == []
     runtime.close()

@@ -303,3 +303,15 @@ def test_the_first_words_begin_a_conversation() -> None:
     assert (runtime.conversation().title, texts(runtime)) == ("hello", ["hello"])
     assert runtime.send("hello", run=False, key="k") == sent
     assert len(runtime.listed()) == 1
+
+
+def test_a_send_that_comes_again_begins_no_conversation_where_none_is_current() -> None:
+    runtime = door()
+    first = runtime.send("hello", run=False, key="k")
+    with runtime.house.store.write() as tx:
+        tx.run("DELETE FROM current")
+    assert runtime.send("hello", run=False, key="k") == first
+    assert [row.id for row in runtime.listed()] == [first.conversation]
+    with pytest.raises(Conflict):
+        runtime.send("another", run=False, key="k")
+    assert len(runtime.listed()) == 1
