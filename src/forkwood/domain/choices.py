@@ -26,6 +26,11 @@ def parse(key: str, value: str, tools_off: tuple[str, ...] = ()) -> Any:
     return _READERS[key](key, value)
 
 
+def tools_named(value: str) -> tuple[str, ...]:
+    """The tools that VALUE, a value of `tools`, speaks of. Raises Misused for one of the wrong form."""
+    return tuple(switch[1:] for switch in _switches(value))
+
+
 def _text(bound_name: str, bound: int, *, in_bytes: bool = False) -> Callable[[str, str], str | None]:
     def read(key: str, value: str) -> str | None:
         try:
@@ -102,11 +107,8 @@ def _tags(key: str, value: str) -> tuple[str, ...]:
 
 def _switched(value: str, off: tuple[str, ...]) -> tuple[str, ...]:
     """OFF after the switches in VALUE: `-NAME` takes a tool out, `+NAME` brings it back; blanks or commas between."""
-    switches = value.replace(",", " ").split()
-    if not switches or any(len(switch) < 2 or switch[0] not in "+-" for switch in switches):
-        raise Misused(f"tools takes +NAME or -NAME, not '{value}'", hint="forkwood set tools -current_time")
     names = dict.fromkeys(off)
-    for switch in switches:
+    for switch in _switches(value):
         if switch[0] == "-":
             names[switch[1:]] = None
         else:
@@ -114,6 +116,13 @@ def _switched(value: str, off: tuple[str, ...]) -> tuple[str, ...]:
     if len(names) > limits.tools_max:
         raise LimitExceeded("tools switched off", limit="tools_max", bound=limits.tools_max, got=len(names))
     return tuple(sorted(names))
+
+
+def _switches(value: str) -> list[str]:
+    switches = value.replace(",", " ").split()
+    if not switches or any(len(switch) < 2 or switch[0] not in "+-" for switch in switches):
+        raise Misused(f"tools takes +NAME or -NAME, not '{value}'", hint="forkwood set tools -current_time")
+    return switches
 
 
 _READERS: dict[str, Callable[[str, str], Any]] = {

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from forkwood.domain import fences
 from forkwood.domain.errors import Misused
 from forkwood.domain.manifest import Manifest
-from forkwood.domain.message import Attachment, Part, Text, Thinking, ToolCall, ToolResult, family_of
+from forkwood.domain.message import Attachment, Part, Text, Thinking, ToolCall, ToolResult, family_of, is_whole
 from forkwood.domain.prompt import Prompt, PromptMessage, PromptRole, Said
 
 FORM = 1
@@ -182,7 +182,8 @@ class _Path:
         if found is None:
             parts = (Text(text=INTERRUPTED),)
             return ToolResult(call=call.sent, name=call.name, outcome="interrupted", parts=parts)
-        inner = tuple(part for part in self._sendable(found.parts) if isinstance(part, Text | Attachment))
+        read = (part for part in found.parts if not is_whole(part))
+        inner = tuple(part for part in self._sendable(read) if isinstance(part, Text | Attachment))
         return replace(found, call=call.sent, parts=inner)
 
 

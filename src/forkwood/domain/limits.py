@@ -57,6 +57,23 @@ manifest_depth_max = 64
 tools_max = 256
 tool_bytes_max = 128 * KIB
 
+# Tools
+tool_seconds_max = 60.0
+"""How long a tool may take for one call, where it does not say otherwise."""
+result_bytes_max = 64 * KIB
+"""What a model reads of one result: of a longer one head and tail. The whole is kept beside it."""
+questions_max = 3
+question_options_max = 10
+question_characters_max = 1_000
+memory_name_characters_max = 100
+memory_value_characters_max = 4_000
+memories_proposed_max = 100
+"""Proposals that wait for a person: from there on a model is told to wait too."""
+memories_recalled_max = 200
+"""Facts that one look at all of them shows; any other is recalled by its name."""
+model_search_hits_max = 50
+"""Hits that a model may ask for at once."""
+
 # Models
 reply_bytes_max = 8 * MIB
 sse_line_bytes_max = 16 * MIB
@@ -134,6 +151,7 @@ assert rule_title_characters_max <= title_characters_max
 assert draft_bytes < message_bytes_max
 assert reply_bytes_max <= message_bytes_max <= 64 * MIB, "a 64 MiB paste is refused"
 assert tool_bytes_max < manifest_bytes_max
+assert tool_calls_max * result_bytes_max <= message_bytes_max, "the results of a turn are one message"
 assert rounds_max < turns_max
 assert loop_failures_reminded_min < loop_failures_max
 assert value_depth_max < frame_depth_max

@@ -88,6 +88,11 @@ def text_of(parts: tuple[Part, ...]) -> str:
     return "\n\n".join(part.text for part in parts if isinstance(part, Text) and part.text)
 
 
+def is_whole(part: Part) -> bool:
+    """Whether PART keeps the whole of a result whose text was cut: it is there for people, and no prompt holds it."""
+    return isinstance(part, Attachment) and part.meta.get("whole") is True
+
+
 def calls_of(parts: tuple[Part, ...]) -> tuple[ToolCall, ...]:
     """The tool calls of a reply, in the order given."""
     return tuple(part for part in parts if isinstance(part, ToolCall))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from forkwood.domain import fences
 from forkwood.domain.joins import Files, replayed
 from forkwood.domain.manifest import Manifest
-from forkwood.domain.message import Attachment, Part, Text, Thinking, ToolResult, calls_of
+from forkwood.domain.message import Attachment, Part, Text, Thinking, ToolResult, calls_of, is_whole
 from forkwood.domain.prompt import Said
 from forkwood.domain.response import LeftOut
 
@@ -42,5 +42,7 @@ def _reasons(part: Part, one: Said, calls: list[str], manifest: Manifest, files:
             yield f"{part.name} is named only: no longer kept, too large, or no text"
         case ToolResult() if one.role != "tool" or part.call not in calls:
             yield f"a result without its call: {part.name}"
+        case ToolResult() if any(is_whole(piece) for piece in part.parts):
+            yield f"the middle of a long result: {part.name}"
         case _:
             return

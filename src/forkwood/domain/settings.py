@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from forkwood.domain import limits
 
@@ -65,6 +65,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     model: str | None = None
     system: str | None = None
     title_by_model: bool = False
+    rounds: Annotated[int, Meta(ge=1, lt=limits.turns_max)] = limits.rounds_max
+    """Turns of a run that may call tools; after them one more is asked for in words alone."""
     profiles: dict[str, Profile] = {}
     providers: dict[str, Provider] = {}
     timeouts: Timeouts = Timeouts()

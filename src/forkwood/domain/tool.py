@@ -6,6 +6,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from forkwood.domain import limits
 from forkwood.domain.ids import Id
 from forkwood.domain.message import Attachment, Outcome, Text, ToolCall, Via
 from forkwood.domain.prompt import ToolSpec
@@ -22,6 +23,8 @@ class ToolSealed(Struct, frozen=True, kw_only=True):
     asks_first: bool = False
     """A read that asks all the same, until it is granted."""
     spends_round: bool = True
+    seconds_max: float = limits.tool_seconds_max
+    """How long one call may take; then it is stopped."""
 
 
 class ToolOutcome(Struct, frozen=True, kw_only=True):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from forkwood.domain import joins, policy
+from forkwood.domain import joins, limits, policy
 from forkwood.domain.event import NoticeGiven
 from forkwood.domain.message import Origin, Part, Text, calls_of
 from forkwood.domain.model import Reply, cost_of
 from forkwood.domain.prompt import looks_cut
+from forkwood.domain.run import RunState
 from forkwood.domain.run_event import ReplyKept
 from forkwood.engine.grip import Grip
 from forkwood.engine.prepare import Prepared
@@ -46,7 +47,7 @@ def _kept(tx: Tx, grip: Grip, held: Held, reply: Reply, *, turn: int, ready: Pre
     held = holding.append(tx, held, kept, now_ms=now_ms, node=node, by="model")
     conversations.count_reply(tx, held.conversation, reply.usage, cost, now_ms)
     drafts.clear(tx, held.run)
-    for notice in _notices(reply, ready, kept) if node else ():
+    for notice in _notices(reply, ready, kept, held.state) if node else ():
         log.write(
             tx,
             notice,
@@ -77,8 +78,10 @@ def _says(part: Part) -> bool:
     return isinstance(part, Text) and bool(part.text.strip())
 
 
-def _notices(reply: Reply, ready: Prepared, kept: ReplyKept) -> list[NoticeGiven]:
+def _notices(reply: Reply, ready: Prepared, kept: ReplyKept, state: RunState) -> list[NoticeGiven]:
     notices = [NoticeGiven(what="reply", text=text) for text in reply.notices]
+    if ready.recipe.tools_withdrawn:
+        notices.append(NoticeGiven(what="reply", text=_withdrawn(state)))
     if kept.prompt_cut and kept.usage is not None:
         text = (
             f"the server counted {kept.usage.input:,} tokens for {ready.words_bytes:,} bytes: it has probably left out "
@@ -88,3 +91,12 @@ def _notices(reply: Reply, ready: Prepared, kept: ReplyKept) -> list[NoticeGiven
     if reply.partial is not None:
         notices.append(NoticeGiven(what="partial", text=reply.error or f"this reply is not whole: {reply.partial}"))
     return notices
+
+
+def _withdrawn(state: RunState) -> str:
+    """Why this reply was asked for without tools, and how there may be more rounds."""
+    if state.rounds >= state.rounds_max:
+        limit = f"the limit of {state.rounds_max} rounds of tool calls (rounds in config.toml)"
+    else:
+        limit = f"the limit of {limits.turns_max:,} turns of a run"
+    return f"the run reached {limit}: this last reply was asked for without tools; another message goes on"

@@ -12,14 +12,14 @@ from forkwood.domain import joins, limits
 from forkwood.domain.conversation import Conversation
 from forkwood.domain.errors import Conflict, LimitExceeded
 from forkwood.domain.ids import Id
-from forkwood.domain.manifest import RETRY, Manifest
+from forkwood.domain.manifest import RETRY, Bounds, Manifest
 from forkwood.domain.model import Model
-from forkwood.domain.policy import Policy
 from forkwood.domain.prompt import Prompt, Said, words_bytes
 from forkwood.domain.run_event import Recipe
 from forkwood.domain.step import CallModel
 from forkwood.domain.summary import Summary, with_summary
 from forkwood.domain.tool import ToolSealed
+from forkwood.engine import judging
 from forkwood.engine.supplies import Supplies
 from forkwood.store import blobs, conversations, log, manifests, nodes, places, summaries, walk
 from forkwood.store.db import Tx
@@ -110,7 +110,7 @@ def _room(tx: Tx, held: Held) -> None:
 
 def _manifest(tx: Tx, supplies: Supplies, held: Held, model: Model) -> Manifest:
     if held.state.manifest is None:
-        return _new(conversations.row(tx, held.conversation), supplies, held, model)
+        return _new(tx, conversations.row(tx, held.conversation), supplies, held, model)
     manifest = manifests.get(tx, held.state.manifest)
     if manifest.binding != model.binding:
         raise Conflict(
@@ -122,10 +122,15 @@ def _manifest(tx: Tx, supplies: Supplies, held: Held, model: Model) -> Manifest:
         )
     live = {tool.sealed.spec.name: tool.sealed for tool in supplies.tools.values()}
     tools = tuple(live[tool.spec.name] for tool in manifest.tools if tool.spec.name in live)
-    return manifest if tools == manifest.tools else replace(manifest, tools=tools)
+    policy = judging.policy_now(tx, supplies, held)
+    return (
+        manifest
+        if (tools, policy) == (manifest.tools, manifest.policy)
+        else replace(manifest, tools=tools, policy=policy)
+    )
 
 
-def _new(conversation: Conversation, supplies: Supplies, held: Held, model: Model) -> Manifest:
+def _new(tx: Tx, conversation: Conversation, supplies: Supplies, held: Held, model: Model) -> Manifest:
     system = supplies.settings().system if conversation.system is None else conversation.system
     manifest = Manifest(
         model=held.model,
@@ -136,8 +141,9 @@ def _new(conversation: Conversation, supplies: Supplies, held: Held, model: Mode
         profile=conversation.profile,
         tools=() if model.traits.tools is False else _offered(supplies, conversation.tools_off),
         tools_off=conversation.tools_off,
-        policy=Policy(mode=conversation.approvals),
+        policy=judging.policy_now(tx, supplies, held),
         door=held.door,
+        limits=Bounds(rounds_max=supplies.settings().rounds),
     )
     # As it will be read again: a 1 where a fraction may stand is spelled 1.0 then, and digests are of spellings.
     return wire.decode(wire.canonical(manifest), Manifest)

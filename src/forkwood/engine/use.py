@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from forkwood.domain import limits
+from forkwood.domain.cutting import cut
 from forkwood.domain.errors import ForkwoodError, StoreUnusable
-from forkwood.domain.message import Text, ToolCall
-from forkwood.domain.run_event import CallAsked, CallSettled, CallStarted
-from forkwood.domain.step import UseReads, UseTool
-from forkwood.domain.tool import Occasion, Tool, ToolOutcome
+from forkwood.domain.message import Attachment, Text, ToolCall
+from forkwood.domain.run_event import CallAsked, CallJudged, CallSettled, CallStarted
+from forkwood.domain.step import UseReads, UseTool, closing
+from forkwood.domain.text import storable
+from forkwood.domain.tool import Occasion, Tool, ToolOutcome, ToolSealed
+from forkwood.engine import judging
 from forkwood.engine.advance import calls_in_turn
 from forkwood.engine.attend import attend
 from forkwood.engine.grip import Grip
-from forkwood.store import manifests, nodes
+from forkwood.store import blobs, holding, manifests, nodes
 from forkwood.store.db import Tx
-from forkwood.store.holding import Lost
+from forkwood.store.holding import Held, Lost
 
 CHANGED = "changed since it was asked"
+
+Read: TypeAlias = "tuple[Text | Attachment, ...]"
+"""What a model reads of a result."""
 
 
 class _Due(Struct, frozen=True):
@@ -37,7 +46,7 @@ async def use_tool(grip: Grip, step: UseTool) -> None:
     if found is None:
         await _use(grip, due, at)
     else:
-        grip.commit(_settled(grip, due[0].call, found))
+        _settle(grip, [(due[0].call, found)])
 
 
 async def use_reads(grip: Grip, step: UseReads) -> None:
@@ -59,9 +68,9 @@ def _due(grip: Grip, calls: tuple[CallAsked, ...]) -> tuple[list[_Due], Occasion
             door=grip.held.door,
         )
     changed = ToolOutcome(outcome="error", parts=(Text(text=CHANGED),))
-    lapsed = [_settled(grip, call, changed) for call, tool in found if tool is None]
+    lapsed = [(call, changed) for call, tool in found if tool is None]
     if lapsed:
-        grip.commit(*lapsed)
+        _settle(grip, lapsed)
     return [_Due(call, tool) for call, tool in found if tool is not None], at
 
 
@@ -74,36 +83,117 @@ def _as_sealed(tx: Tx, grip: Grip, name: str) -> Tool | None:
 
 
 async def _use(grip: Grip, due: list[_Due], at: Occasion) -> None:
-    grip.commit(*(CallStarted(call=one.call.call) for one in due))
-    if grip.held.state.stop is not None:
+    if not _announced(grip, due):
         return
     found = await attend(_outcomes(due, at), grip.poke, grip.beat)
     if found is None:
         grip.commit()
     else:
-        grip.commit(*(_settled(grip, one.call, outcome) for one, outcome in zip(due, found, strict=True)))
+        _settle(grip, [(one.call, outcome) for one, outcome in zip(due, found, strict=True)])
+
+
+def _announced(grip: Grip, due: list[_Due]) -> bool:
+    """Commit that the calls begin; False where somebody stopped the run meanwhile, or what let them run holds no more:
+    nothing of them has happened."""
+    with grip.supplies.store.write() as tx:
+        held = holding.renew(tx, grip.held)
+        stopped = held.state.stop is not None
+        objections = [] if stopped else _objections(tx, grip, held, due)
+        begins = [] if stopped or objections else [CallStarted(call=one.call.call) for one in due]
+        for event in (*objections, *begins):
+            held = holding.append(tx, held, event, now_ms=grip.supplies.clock())
+        grip.settle(tx, held)
+    grip.feed.catch_up()
+    return bool(begins)
+
+
+def _objections(tx: Tx, grip: Grip, held: Held, due: list[_Due]) -> list[CallSettled | CallJudged]:
+    """What stands against carrying the calls out now, in the transaction in which they would begin."""
+    policy, calls = judging.policy_now(tx, grip.supplies, held), {call.call: call for call in held.state.open_calls}
+    found: list[CallSettled | CallJudged] = []
+    for one in due:
+        sealed, name = one.tool.sealed, one.call.call
+        if not judging.is_bound(held.state, name, sealed, one.call.arguments):
+            found.append(closing(calls[name], "error", CHANGED))
+        elif (anew := judging.judged_anew(calls[name], sealed, policy)) is not None:
+            found.append(anew)
+    return found
 
 
 async def _outcomes(due: list[_Due], at: Occasion) -> list[ToolOutcome]:
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_outcome(one, at)) for one in due]
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(_outcome(one, at)) for one in due]
+    except BaseExceptionGroup as several:
+        raise several.exceptions[0] from None  # who drives the run knows it by its class, not in a group
     return [task.result() for task in tasks]
 
 
 async def _outcome(one: _Due, at: Occasion) -> ToolOutcome:
     try:
-        return await one.tool.use(one.call, at)
+        async with asyncio.timeout(one.tool.sealed.seconds_max) as limit:
+            return await one.tool.use(one.call, at)
     except (Lost, StoreUnusable):
         raise
+    except TimeoutError as error:
+        return _too_slow(one.tool.sealed) if limit.expired() else _broke(error)
     except ForkwoodError as error:
         return _failed(f"{error.message}. {error.hint}".strip())
     except Exception as error:  # a mistake of one tool is something the model reads, and the run goes on
-        return _failed(f"the tool broke: {type(error).__name__}: {error}")
+        return _broke(error)
+
+
+def _too_slow(tool: ToolSealed) -> ToolOutcome:
+    """What was stopped in the middle may have done what it is for, unless it only reads."""
+    words = f"stopped: it was not done after {tool.seconds_max:g} seconds"
+    if tool.effect == "read":
+        return _failed(words)
+    return ToolOutcome(outcome="unknown", parts=(Text(text=f"{words}; how far it had come is not known"),))
+
+
+def _broke(error: Exception) -> ToolOutcome:
+    return _failed(f"the tool broke: {type(error).__name__}: {error}")
 
 
 def _failed(words: str) -> ToolOutcome:
     return ToolOutcome(outcome="error", parts=(Text(text=words),))
 
 
-def _settled(grip: Grip, call: ToolCall, found: ToolOutcome) -> CallSettled:
-    return CallSettled(call=call.call, outcome=found.outcome, parts=grip.mask.parts(found.parts))
+def _settle(grip: Grip, outcomes: list[tuple[ToolCall, ToolOutcome]]) -> None:
+    """Commit how calls ended, with the bytes of results that are too long for a model."""
+    with grip.supplies.store.write() as tx:
+        held = holding.renew(tx, grip.held)
+        for call, outcome in outcomes:
+            parts = _readable(tx, held, call, grip.mask.parts(outcome.parts))
+            settled = CallSettled(call=call.call, outcome=outcome.outcome, parts=parts)
+            held = holding.append(tx, held, settled, now_ms=grip.supplies.clock())
+        grip.settle(tx, held)
+    grip.feed.catch_up()
+
+
+def _readable(tx: Tx, held: Held, call: ToolCall, parts: Read) -> Read:
+    """PARTS as the model reads them: a long text is cut in its middle, and the whole kept with the reply that called.
+
+    The results node will speak of it too; until there is one, the reply alone does.
+    """
+    words = storable("\n\n".join(part.text for part in parts if isinstance(part, Text)))
+    spelled = words.encode()
+    if len(spelled) <= limits.result_bytes_max:
+        return tuple(replace(part, text=storable(part.text)) if isinstance(part, Text) else part for part in parts)
+    keeps = len(spelled) <= limits.attachment_bytes_max
+    note = "the person has the whole" if keeps else "too much to be kept"
+    shown = Text(text=cut(words, limits.result_bytes_max, note=note))
+    others = tuple(part for part in parts if not isinstance(part, Text))
+    if not keeps:
+        return (shown, *others)
+    whole = Attachment(
+        blob=blobs.put_for(tx, spelled, held.tip.node),
+        media="file",
+        name=f"{call.name}.txt",
+        mime="text/plain",
+        size=len(spelled),
+        trust="untrusted",
+        source="tool",
+        meta={"whole": True},
+    )
+    return (shown, *others, whole)

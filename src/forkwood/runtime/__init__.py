@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from forkwood.domain.message import Via
 from forkwood.domain.settings import Settings
+from forkwood.domain.tool import Tool
 from forkwood.runtime.house import House, wall_clock
 from forkwood.store.opening import open_store
 
@@ -78,10 +79,15 @@ class Runtime(AllVerbs):
     """All verbs over one store, through one door. Use it in a `with` block: it closes what it opened."""
 
     @classmethod
-    def open(cls, settings: Settings, environ: Mapping[str, str], *, via: Via) -> Runtime:
-        """The runtime of the home that SETTINGS name. Raises StoreUnusable where its store cannot be used."""
+    def open(
+        cls, settings: Settings, environ: Mapping[str, str], *, via: Via, tools: Mapping[str, Tool] | None = None
+    ) -> Runtime:
+        """The runtime of the home that SETTINGS name, with the program's own tools unless others are handed in.
+
+        Raises StoreUnusable where its store cannot be used.
+        """
         store = open_store(settings.home, now_ms=wall_clock())
-        return cls(House(store, settings, environ, via))
+        return cls(House(store, settings, environ, via, tools=tools))
 
     @staticmethod
     def doctor(settings: Settings, *, via: Via, repair: bool = False) -> Report:

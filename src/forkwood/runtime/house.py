@@ -19,6 +19,7 @@ from forkwood.store.db import Store
 
 if TYPE_CHECKING:
     from forkwood.domain.model import Model
+    from forkwood.domain.tool import Tool
     from forkwood.engine.drive import Engine
     from forkwood.models.registry import Chosen
 
@@ -64,6 +65,7 @@ class House:
         *,
         clock: Callable[[], int] = wall_clock,
         chance: Callable[[int], bytes] = os.urandom,
+        tools: Mapping[str, Tool] | None = None,
     ) -> None:
         self.store = store
         self._settings = settings
@@ -74,6 +76,7 @@ class House:
         self.notices: list[str] = []
         """What the next response should say besides: it concerns the store, not what was asked."""
         self._engine: Engine | None = None
+        self._tools = tools
         self._models: dict[str, Model] = {}
         self._chosen: Chosen | None = None
 
@@ -92,6 +95,15 @@ class House:
         self._settings = now
         self._chosen = None
         self._models = {}
+
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools there are, by name: the program's own, unless others were handed in."""
+        if self._tools is None:
+            from forkwood.tools.offered import offered
+
+            self._tools = offered(self.store, self.clock, self.new_id)
+        return self._tools
 
     @property
     def begun_engine(self) -> Engine | None:
@@ -113,6 +125,7 @@ class House:
                     open_model=self.open_model,
                     drivers=Path(self.settings.home) / "drivers",
                     settings=lambda: self.settings,
+                    tools=self.tools,
                     secrets=lambda: tuple(self.secrets().values()),
                 )
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from msgspec.structs import replace
@@ -36,6 +36,7 @@ class Keeping(Acting):
 
         def prepare() -> Callable[[Tx], Conversation]:
             settings = begun_with(self.house.settings.system, self._profile(profile), profile, model, system)
+            _refuse_unknown(settings.tools_off, self.house.tools)
             named = None if title is None else choices.parse("title", title)
             if settings.model:
                 settings = replace(settings, model=self.house.known_model(settings.model))
@@ -126,6 +127,15 @@ def begun_with(
     )
 
 
+def _refuse_unknown(wanted: Collection[str], tools: Collection[str]) -> None:
+    """Raises NotFound where one of WANTED is none of TOOLS: nobody believes a tool to be off that has another name."""
+    unknown = sorted(set(wanted) - set(tools))
+    if unknown:
+        raise NotFound(
+            f"there is no tool '{unknown[0]}'", hint=f"tools: {', '.join(sorted(tools))}", candidates=sorted(tools)
+        )
+
+
 def _changed(act: OpenAct, setting: str, value: str, model: str | None) -> SettingChange:
     column, new = _parsed(act, setting, value, model)
     before = act.write_setting(column, new)
@@ -139,6 +149,8 @@ def _parsed(act: OpenAct, setting: str, value: str, model: str | None) -> tuple[
     """The column a setting stands in, and its new value; MODEL is that value where the setting is the model."""
     row = conversations.row(act.tx, act.conversation)
     new = choices.parse(setting, value, row.tools_off)
+    if setting == "tools":
+        _refuse_unknown(set(choices.tools_named(value)) - set(row.tools_off), act.house.tools)
     match setting:
         case "model":
             return setting, model

@@ -26,6 +26,13 @@ def put(tx: Tx, content: bytes) -> str:
     return digest
 
 
+def put_for(tx: Tx, content: bytes, node: int) -> str:
+    """Keep CONTENT as a thing of NODE's, whose purge takes it along; its hash. Raises as `put`."""
+    digest = put(tx, content)
+    tx.run("INSERT OR IGNORE INTO attachment (node, blob) VALUES (?, ?)", (node, digest))
+    return digest
+
+
 def get(tx: Tx, digest: str) -> bytes:
     """The bytes whose hash is DIGEST. Raises NotFound."""
     content: bytes | None = tx.value("SELECT bytes FROM blob WHERE hash = ?", (digest,))

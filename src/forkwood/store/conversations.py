@@ -83,6 +83,12 @@ def row(tx: Tx, seq: int) -> Conversation:
     return _conversation(found)
 
 
+def title_of(tx: Tx, id: Id) -> str:
+    """The title of a conversation, purged or not: a husk has none."""
+    found: str | None = tx.value("SELECT title FROM conversation WHERE id = ?", (bytes.fromhex(id),))
+    return found or ""
+
+
 def listed(tx: Tx, *, archived: bool = False) -> list[Conversation]:
     """The conversations that are archived or are not, newest first; none from the trash."""
     rows = tx.rows(

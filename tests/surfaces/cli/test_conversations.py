@@ -39,10 +39,10 @@ def test_settings_say_what_they_were_and_what_they_touch() -> None:
 
 def test_a_tool_switch_is_a_value_and_never_an_option() -> None:
     succeed("new")
-    assert given(["set", "tools", "-json"])["tools_off"] == ["json"]
-    assert given(["set", "tools", "-code_read", "--key", "k"])["tools_off"] == ["code_read", "json"]
-    succeed("set", "tools", "+code_read")
-    assert given(["set", "tools", "+json"])["tools_off"] == []
+    assert given(["set", "tools", "-recall"])["tools_off"] == ["recall"]
+    assert given(["set", "tools", "-ask_user", "--key", "k"])["tools_off"] == ["ask_user", "recall"]
+    succeed("set", "tools", "+ask_user")
+    assert given(["set", "tools", "+recall"])["tools_off"] == []
     assert given(["set", "tools", "-current_time", "-c", given(["ls"])[0]["id"]])["tools_off"] == ["current_time"]
 
 
@@ -60,6 +60,8 @@ def test_a_tool_switch_is_a_value_and_never_an_option() -> None:
         (["new", "--profile", "none"], 3),
         (["fork", "@"], 3),
         (["set", "tools", "x"], 2),
+        (["set", "tools", "-json"], 3),
+        (["set", "tools", "+json"], 3),
     ),
 )
 def test_what_cannot_be_set_is_told(arguments: list[str], code: int) -> None:

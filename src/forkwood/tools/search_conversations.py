@@ -1,0 +1,68 @@
+"""search_conversations: where something was said, over all branches of all conversations of this store."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from forkwood.domain import limits
+from forkwood.domain.hit import Hit
+from forkwood.domain.ids import ending
+from forkwood.domain.message import ToolCall
+from forkwood.domain.tool import Occasion, ToolOutcome, ToolSealed
+from forkwood.store import conversations, names, nodes, search
+from forkwood.store.db import Store, Tx
+from forkwood.tools.shapes import spec, text, told
+
+_USUAL_HITS = 10
+_WORDS = text(
+    'Words that all stand in the message, in any order; "words in quotes" stand next to each other. No operators.',
+    limits.search_word_characters_max,
+)
+_LIMIT = {
+    "type": "integer",
+    "description": f"How many messages at most; {_USUAL_HITS} where it is left out.",
+    "minimum": 1,
+    "maximum": limits.model_search_hits_max,
+}
+_DESCRIPTION = (
+    "Search what was said in all earlier conversations with this person, in every branch. Gives for each message the "
+    "conversation's title, who said it, when, and the piece around the words. Use it when the person refers to "
+    "something that is not in this conversation. Words are taken literally: try other words when nothing is found."
+)
+
+
+class SearchConversations:
+    """A read that asks the first time: other conversations were not meant for whoever serves this model."""
+
+    sealed = ToolSealed(
+        spec=spec("search_conversations", _DESCRIPTION, {"words": _WORDS, "limit": _LIMIT}, required=("words",)),
+        effect="read",
+        after_crash="again",
+        asks_first=True,
+    )
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def use(self, call: ToolCall, at: Occasion) -> ToolOutcome:  # noqa: ARG002 - the protocol's
+        """The hits, best first, a paragraph each. Raises Misused and LimitExceeded for words that cannot be asked."""
+        assert isinstance(call.arguments, dict), "arguments are checked before a tool is used"
+        wanted = int(call.arguments.get("limit", _USUAL_HITS))
+        with self._store.read() as tx:
+            found = search.find(tx, call.arguments["words"], limit=wanted)
+            paragraphs = [_paragraph(tx, hit) for hit in found.hits]
+        if not paragraphs:
+            return told("No message holds all of these words. Fewer words, or other ones, may find it.")
+        return told("\n\n".join([*paragraphs, *([found.note] if found.note else [])]))
+
+    async def inspect(self, call: ToolCall, at: Occasion) -> ToolOutcome | None:  # noqa: ARG002 - the protocol's
+        """Reading leaves nothing."""
+        return None
+
+
+def _paragraph(tx: Tx, hit: Hit) -> str:
+    title = conversations.title_of(tx, hit.conversation) or "(untitled)"
+    node = nodes.row(tx, names.node(tx, hit.node))
+    day = datetime.fromtimestamp(node.created_ms // 1000, UTC).date()
+    hidden = ", hidden by the person" if hit.hidden else ""
+    return f"{title} / {hit.role}, {day}, {ending(hit.node)}{hidden}:\n{hit.snippet}"
