@@ -116,6 +116,8 @@ def test_the_home_is_an_absolute_folder(tmp_path: Path, monkeypatch: pytest.Monk
         ("title_by_model = 'yes'", "title_by_model", 1),
         ("[timeouts]\nstall = 1\nconect = 2", "timeouts.conect", 3),
         ("[timeouts]\nstall = 0", "timeouts.stall", 2),
+        ("approval_expiry_seconds = 0", "approval_expiry_seconds", 1),
+        (f"approval_expiry_seconds = {limits.approval_expiry_seconds_max + 1}", "approval_expiry_seconds", 1),
         ("[timeouts]\nstall = inf", "timeouts.stall", 2),
         ("[timeouts]\nstall = nan", "timeouts.stall", 2),
         ("timeouts.stall = '1'", "timeouts.stall", 1),

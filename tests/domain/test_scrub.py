@@ -138,3 +138,8 @@ def test_of_what_stays_only_what_is_said_of_what_goes_is_taken() -> None:
 def test_what_a_conversation_that_goes_was_answered_goes_whole() -> None:
     response = {"conversation": {"id": NODE, "title": MARKER}, "key": "folder", "before": MARKER}
     assert MARKER not in wire.text(forgotten(response, {NODE}, set()))
+
+
+def test_questions_and_their_proposals_are_words() -> None:
+    opened = {"interaction": "i", "questions": [{"text": "Is it Ada?", "options": ["Ada"]}], "about": ""}
+    assert scrubbed(opened) == {"interaction": "i", "questions": [{"text": "", "options": []}], "about": ""}

@@ -29,6 +29,7 @@ from forkwood.domain.act import (
 from forkwood.domain.ids import Id
 from forkwood.domain.message import By, Via
 from forkwood.domain.model import Usage
+from forkwood.domain.policy import Scope
 from forkwood.domain.run_event import (
     CallJudged,
     CallSettled,
@@ -98,6 +99,22 @@ class NoticeGiven(Struct, frozen=True, kw_only=True):
     text: str
 
 
+class GrantGiven(Struct, frozen=True, kw_only=True):
+    """A person gave a yes beforehand, for one tool: it holds for the run or conversation OF, until it is revoked."""
+
+    grant: Id
+    tool: str
+    scope: Scope
+    of: str
+    hash: str | None = None
+
+
+class GrantRevoked(Struct, frozen=True, kw_only=True):
+    """It holds no more: the tool asks again."""
+
+    grant: Id
+
+
 class StoreSalvaged(Struct, frozen=True, kw_only=True):
     """`doctor --repair` made this store out of a corrupt one."""
 
@@ -126,6 +143,8 @@ PAYLOADS: dict[str, type[Struct]] = {
     "act.redone": ActRedone,
     "purge.done": Purged,
     "notice.given": NoticeGiven,
+    "grant.given": GrantGiven,
+    "grant.revoked": GrantRevoked,
     "store.salvaged": StoreSalvaged,
     "run.opened": RunOpened,
     "run.resumed": RunResumed,

@@ -74,6 +74,11 @@ memories_recalled_max = 200
 model_search_hits_max = 50
 """Hits that a model may ask for at once."""
 
+answer_bytes_max = 64 * KIB
+"""What a person answers to the questions of one call."""
+approval_expiry_seconds_max = 366 * 24 * 3_600
+"""Who wants approvals to wait longer wants them to wait for ever."""
+
 # Models
 reply_bytes_max = 8 * MIB
 sse_line_bytes_max = 16 * MIB

@@ -29,8 +29,8 @@ class Grant(Struct, frozen=True, kw_only=True):
 
 
 class Policy(Struct, frozen=True, kw_only=True):
-    """The conversation's mode, the tools that never run, the grants that hold; REVISION is the log number of the last
-    change of grants in the store."""
+    """The conversation's mode, the tools that never run, the grants that hold, oldest first; REVISION is the log number
+    of the last change of those that can hold here."""
 
     mode: Approvals = "ask"
     denied: tuple[str, ...] = ()

@@ -8,6 +8,8 @@ from msgspec import Struct
 
 from forkwood.domain.conversation import Conversation
 from forkwood.domain.ids import Id
+from forkwood.domain.interaction import Interaction
+from forkwood.domain.policy import Scope
 from forkwood.domain.tree import Node
 
 
@@ -99,6 +101,20 @@ class Trash(Struct, frozen=True, kw_only=True):
     nodes: tuple[Node, ...]
 
 
+class GrantHeld(Struct, frozen=True, kw_only=True):
+    """A grant: it lets TOOL run in the run or conversation OF; UNTIL is null while it holds. Both are log numbers."""
+
+    id: Id
+    tool: str
+    scope: Scope
+    of: str
+    hash: str | None
+    conversation: Id
+    since: int
+    until: int | None
+    created_ms: int
+
+
 class LeftOut(Struct, frozen=True, kw_only=True):
     """Something of the path that the model did not get, and why."""
 
@@ -107,7 +123,10 @@ class LeftOut(Struct, frozen=True, kw_only=True):
 
 
 class Why(Struct, frozen=True, kw_only=True):
-    """How a reply was made. VERIFIED: the prompt rebuilt from the books has the digest that was sent; null: REASON."""
+    """How a reply was made. VERIFIED: the prompt rebuilt from the books has the digest that was sent; null: REASON.
+
+    INTERACTIONS: what a person was asked about its calls; GRANTS: those that let calls of it run.
+    """
 
     node: Id
     run: Id | None
@@ -123,7 +142,8 @@ class Why(Struct, frozen=True, kw_only=True):
     reason: str | None
     usage: dict[str, Any] | None
     cost: float | None
-    interactions: tuple[Any, ...] = ()
+    interactions: tuple[Interaction, ...] = ()
+    grants: tuple[GrantHeld, ...] = ()
     changes: tuple[Any, ...] = ()
 
 

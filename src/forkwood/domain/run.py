@@ -111,6 +111,11 @@ class RunState(Struct, frozen=True, kw_only=True):
         closed = {answer.interaction for answer in self.answers}
         return tuple(one.interaction for one in self.asked if one.interaction not in closed)
 
+    def overdue(self, now_ms: int) -> tuple[Id, ...]:
+        """Open interactions whose time is over: nobody can answer them any more."""
+        late = {one.interaction for one in self.asked if one.expires_ms is not None and one.expires_ms <= now_ms}
+        return tuple(one for one in self.open_interactions if one in late)
+
     def answer(self, sort: str, call: str | None) -> InteractionClosed | None:
         """How the newest interaction of SORT about CALL was closed; None while it is open or was never opened."""
         named = self.interaction(sort, call)

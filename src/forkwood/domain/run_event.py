@@ -154,7 +154,7 @@ class ResultsKept(Struct, frozen=True, kw_only=True):
 class InteractionOpened(Struct, frozen=True, kw_only=True):
     """A person is asked: an approval or question for a call, or a doubt about one (CALL null: about the prompt).
 
-    HASH binds an approval to tool, schema and arguments; ABOUT says what a doubt is about.
+    HASH binds an approval to tool, schema and arguments; ABOUT says what is asked.
     """
 
     interaction: Id
@@ -167,11 +167,12 @@ class InteractionOpened(Struct, frozen=True, kw_only=True):
 
 
 class InteractionClosed(Struct, frozen=True, kw_only=True):
-    """An interaction is answered, has expired, or is withdrawn because its run ended."""
+    """An interaction is answered, has expired, or is withdrawn because its run ended. GRANT is what the yes gave."""
 
     interaction: Id
     status: Literal["answered", "expired", "withdrawn"]
     answer: str | tuple[str, ...] | None = None
+    grant: Id | None = None
 
 
 class CancelAsked(Struct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from forkwood.domain.ids import Id, is_id
 
 WORDS = frozenset({
     "text", "title", "system", "tags", "folder", "message", "hint", "error", "facts", "fault", "parts", "settings",
-    "answer", "snippet", "warnings", "before", "after", "value", "profile",
+    "answer", "options", "snippet", "warnings", "before", "after", "value", "profile",
 })  # fmt: skip
 """The fields in which somebody's words can stand, by name, in payloads and responses alike."""
 

@@ -67,6 +67,10 @@ class Settings(Struct, frozen=True, kw_only=True):
     title_by_model: bool = False
     rounds: Annotated[int, Meta(ge=1, lt=limits.turns_max)] = limits.rounds_max
     """Turns of a run that may call tools; after them one more is asked for in words alone."""
+    deny: tuple[str, ...] = ()
+    """Tools that never run, whatever a conversation allows or a person has granted."""
+    approval_expiry_seconds: Annotated[float, Meta(gt=0, le=limits.approval_expiry_seconds_max)] | None = None
+    """An approval that nobody answers for so long counts as denied; None: it waits for ever."""
     profiles: dict[str, Profile] = {}
     providers: dict[str, Provider] = {}
     timeouts: Timeouts = Timeouts()

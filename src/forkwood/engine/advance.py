@@ -6,8 +6,9 @@ from forkwood.domain.ids import Id
 from forkwood.domain.message import Origin, ToolCall, ToolResult
 from forkwood.domain.plan import plan
 from forkwood.domain.run import RunState
-from forkwood.domain.run_event import InteractionClosed, InteractionOpened, ResultsKept, RunEnded
+from forkwood.domain.run_event import InteractionClosed, ResultsKept, RunEnded
 from forkwood.domain.step import Ask, CallModel, End, KeepResults, Settle, TakeSteers, UseReads, UseTool
+from forkwood.engine import asking
 from forkwood.engine.supplies import Supplies
 from forkwood.store import append, drafts, holding, nodes
 from forkwood.store.db import Tx
@@ -15,7 +16,8 @@ from forkwood.store.holding import Held
 
 
 def advance(tx: Tx, supplies: Supplies, held: Held) -> Held:
-    """Do every step that needs no model, no tool and no person; HELD after them."""
+    """Do every step that needs no model, no tool and no person; HELD after them. What is overdue is closed first."""
+    held = asking.expired(tx, supplies, held)
     while True:
         step = plan(held.state)
         match step:
@@ -35,9 +37,9 @@ def _done(tx: Tx, supplies: Supplies, held: Held, step: Ask | Settle | KeepResul
     now_ms = supplies.clock()
     match step:
         case Ask(asks=asks):
+            calls = calls_in_turn(tx, held)
             for ask in asks:
-                opened = InteractionOpened(interaction=supplies.new_id(), sort=ask.sort, call=ask.call)
-                held = holding.append(tx, held, opened, now_ms=now_ms)
+                held = holding.append(tx, held, asking.opened(tx, supplies, held, ask, calls), now_ms=now_ms)
         case Settle(closings=closings, withdraw=withdraw):
             held = _withdrawn(tx, held, withdraw, now_ms)
             for closing in closings:

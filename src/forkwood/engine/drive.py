@@ -23,7 +23,7 @@ from forkwood.engine.perform import call_model
 from forkwood.engine.recover import take_over
 from forkwood.engine.supplies import Supplies, defect
 from forkwood.engine.use import use_reads, use_tool
-from forkwood.store import holding, log, runs
+from forkwood.store import holding, interactions, log, runs
 from forkwood.store.db import Tx
 from forkwood.store.holding import Held, Lost
 
@@ -153,7 +153,11 @@ class Engine:
     # Who drives
 
     def _taken(self, tx: Tx, run: Id) -> Held | None:
-        """RUN taken over by this engine; None where it is over or waits for a person, or a living driver has it."""
+        """RUN taken over by this engine; None where it is over or waits for a person, or a living driver has it.
+
+        What it waits for may be overdue: then nobody can answer it any more, and the run goes on.
+        """
+        interactions.expire(tx, run, via=runs.details(tx, run).door, now_ms=self._supplies.clock())
         found = runs.details(tx, run)
         if found.status not in MOVING or self._is_alive(found.driver):
             return None

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from forkwood.domain import joins, limits, policy
 from forkwood.domain.event import NoticeGiven
+from forkwood.domain.manifest import Manifest
 from forkwood.domain.message import Origin, Part, Text, calls_of
 from forkwood.domain.model import Reply, cost_of
+from forkwood.domain.policy import Policy
 from forkwood.domain.prompt import looks_cut
 from forkwood.domain.run import RunState
-from forkwood.domain.run_event import ReplyKept
+from forkwood.domain.run_event import ReplyKept, RunSealed
+from forkwood.engine import judging
 from forkwood.engine.grip import Grip
 from forkwood.engine.prepare import Prepared
-from forkwood.store import append, conversations, drafts, holding, log
+from forkwood.store import append, conversations, drafts, holding, interactions, log, manifests
 from forkwood.store.db import Tx
 from forkwood.store.holding import Held
 
@@ -33,6 +38,8 @@ def _kept(tx: Tx, grip: Grip, held: Held, reply: Reply, *, turn: int, ready: Pre
     node = _node(tx, grip, held, parts, reply) if parts else None
     cost = None if reply.usage is None else cost_of(reply.usage, manifest.traits.price)
     tools = {tool.spec.name: tool for tool in manifest.tools}
+    cut = reply.usage is not None and looks_cut(ready.words_bytes, reply.usage.input)
+    held, judging_now = _policy(tx, grip, held, manifest, now_ms)
     kept = ReplyKept(
         turn=turn,
         usage=reply.usage,
@@ -40,8 +47,8 @@ def _kept(tx: Tx, grip: Grip, held: Held, reply: Reply, *, turn: int, ready: Pre
         finish=reply.finish,
         partial=reply.partial,
         error=reply.error,
-        calls=policy.asked(calls_of(parts), tools, manifest.policy),
-        prompt_cut=reply.usage is not None and looks_cut(ready.words_bytes, reply.usage.input),
+        calls=policy.asked(calls_of(parts), tools, judging_now),
+        prompt_cut=cut and not interactions.may_go_on(tx, held.conversation, held.model),
         empty=not any(_says(part) for part in parts) and not calls_of(parts),
     )
     held = holding.append(tx, held, kept, now_ms=now_ms, node=node, by="model")
@@ -58,6 +65,16 @@ def _kept(tx: Tx, grip: Grip, held: Held, reply: Reply, *, turn: int, ready: Pre
             node=node,
         )
     return held
+
+
+def _policy(tx: Tx, grip: Grip, held: Held, manifest: Manifest, now_ms: int) -> tuple[Held, Policy]:
+    """What calls are judged by: the policy of this moment. Where another was sealed, the run is sealed anew."""
+    now = judging.policy_now(tx, grip.supplies, held)
+    if now != manifest.policy:
+        digest = manifests.put(tx, replace(manifest, policy=now))
+        sealed = RunSealed(manifest=digest, rounds_max=manifest.limits.rounds_max)
+        held = holding.append(tx, held, sealed, now_ms=now_ms)
+    return held, now
 
 
 def _node(tx: Tx, grip: Grip, held: Held, parts: tuple[Part, ...], reply: Reply) -> int:

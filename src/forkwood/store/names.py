@@ -14,6 +14,10 @@ SHOWN_DIGITS = 8
 _NODES = "SELECT seq, id FROM node WHERE "
 _RUNS = "SELECT seq, id FROM run WHERE "
 _CONVERSATIONS = "SELECT seq, id FROM conversation WHERE purged = 0 AND "
+_GRANTS = "SELECT seq, id FROM granted WHERE "
+_ASKED = """SELECT seq, payload ->> '$.interaction' FROM event
+  WHERE kind IN ('interaction.opened', 'interaction.closed') AND kind = 'interaction.opened'
+    AND payload ->> '$.interaction' """
 _HUSKS = "SELECT seq, id FROM conversation WHERE purged = 1 AND "
 
 
@@ -94,3 +98,29 @@ def run(tx: Tx, name: str) -> Id:
     """The id of the run of that name. Raises NotFound; where the name fits several, with them as candidates."""
     seq = _one(_by_id(tx, _RUNS, name), "run", name, "forkwood runs lists them")
     return bytes(tx.value("SELECT id FROM run WHERE seq = ?", (seq,))).hex()
+
+
+def grant(tx: Tx, name: str) -> Id:
+    """The id of the grant of that name. Raises NotFound; where the name fits several, with them as candidates."""
+    seq = _one(_by_id(tx, _GRANTS, name), "grant", name, "forkwood grants lists those that hold")
+    return bytes(tx.value("SELECT id FROM granted WHERE seq = ?", (seq,))).hex()
+
+
+def interaction(tx: Tx, name: str) -> Id:
+    """The id of the interaction of that name, open or closed. Raises NotFound; where it fits several, with them."""
+    found = _interactions(tx, plain(name))
+    seq = _one(found, "interaction", name, "forkwood pending lists what waits for a person")
+    return dict(found)[seq]
+
+
+def _interactions(tx: Tx, digits: str) -> list[tuple[int, Id]]:
+    """Interactions are named in events, as text."""
+    if not is_ending(digits):
+        return []
+    if len(digits) == ID_DIGITS:
+        return [(seq, name) for seq, name in tx.rows(f"{_ASKED} = ?", (digits,))]
+    found = tx.rows(f"{_ASKED} GLOB ? ORDER BY seq", (f"*{digits}",))
+    if not found and len(digits) < SHOWN_DIGITS:
+        beginning = "?" * (ID_DIGITS - SHOWN_DIGITS) + digits + "*"
+        found = tx.rows(f"{_ASKED} GLOB ? ORDER BY seq", (beginning,))
+    return [(seq, name) for seq, name in found]

@@ -1,0 +1,93 @@
+"""Grants: a person's yes beforehand. They are given, hold, and end once; both ends are log numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from forkwood.domain.act import Who
+from forkwood.domain.errors import NotFound
+from forkwood.domain.event import GrantGiven, GrantRevoked
+from forkwood.domain.ids import Id
+from forkwood.domain.policy import Grant
+from forkwood.domain.response import GrantHeld
+from forkwood.store import log
+from forkwood.store.db import Tx
+
+_ROW = """SELECT g.id, g.tool, g.scope, g.holds_for, g.hash, c.id, g.since, g.until, g.created_ms
+  FROM granted g JOIN conversation c ON c.seq = g.conversation"""
+_HOLDING = f"""{_ROW} WHERE g.until IS NULL AND g.holds_for IN (?, ?) ORDER BY g.seq"""
+_REVISION = "SELECT max(max(since, ifnull(until, 0))) FROM granted WHERE conversation = ?"
+_NOW = f"""{_ROW} WHERE g.until IS NULL AND c.purged = 0 AND (g.scope <> 'run'
+  OR EXISTS (SELECT 1 FROM run r WHERE r.id = unhex(g.holds_for)
+    AND r.status IN ('queued', 'running', 'waiting')))"""
+
+
+def give(tx: Tx, grant: Grant, *, conversation: int, who: Who, now_ms: int) -> Id:
+    """Let GRANT, given in that conversation, hold from now on; its id. Where the same holds already: the id of that."""
+    already = next((one for one in _holding(tx, grant.of, grant.of) if _is_same(one, grant)), None)
+    if already is not None:
+        return already.id
+    given = GrantGiven(grant=grant.id, tool=grant.tool, scope=grant.scope, of=grant.of, hash=grant.hash)
+    since = log.write(tx, given, who=who, now_ms=now_ms, conversation=conversation)
+    tx.run(
+        """INSERT INTO granted (id, tool, scope, holds_for, hash, conversation, since, created_ms)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
+        (bytes.fromhex(grant.id), grant.tool, grant.scope, grant.of, grant.hash, conversation, since, now_ms),
+    )
+    return grant.id
+
+
+def revoke(tx: Tx, grant: Id, *, who: Who, now_ms: int) -> GrantHeld:
+    """End the grant; no-op where it has ended. Raises NotFound."""
+    found = row(tx, grant)
+    if found.until is None:
+        conversation = tx.value("SELECT conversation FROM granted WHERE id = ?", (bytes.fromhex(grant),))
+        until = log.write(tx, GrantRevoked(grant=grant), who=who, now_ms=now_ms, conversation=conversation)
+        tx.run("UPDATE granted SET until = ? WHERE id = ?", (until, bytes.fromhex(grant)))
+    return row(tx, grant)
+
+
+def holding(tx: Tx, *, run: Id, conversation: int) -> tuple[tuple[Grant, ...], int]:
+    """The grants that hold for a run of a conversation, oldest first; the log number of the last change there."""
+    name = tx.value("SELECT lower(hex(id)) FROM conversation WHERE seq = ?", (conversation,))
+    revision = tx.value(_REVISION, (conversation,))
+    found = () if revision is None else _holding(tx, run, name)
+    grants = (Grant(id=one.id, tool=one.tool, scope=one.scope, of=one.of, hash=one.hash) for one in found)
+    return tuple(grants), revision or 0
+
+
+def listed(tx: Tx, conversation: int | None = None) -> list[GrantHeld]:
+    """The grants that hold in a conversation or (None) in all, newest first. One for a run ends with its run."""
+    where, args = ("", ()) if conversation is None else (" AND g.conversation = ?", (conversation,))
+    return [_held(found) for found in tx.rows(f"{_NOW}{where} ORDER BY g.seq DESC", args)]
+
+
+def row(tx: Tx, grant: Id) -> GrantHeld:
+    """The grant, whether it holds or not. Raises NotFound."""
+    found = tx.one(f"{_ROW} WHERE g.id = ?", (bytes.fromhex(grant),))
+    if found is None:
+        raise NotFound(f"there is no grant {grant}", hint="'forkwood grants' lists those that hold", grant=grant)
+    return _held(found)
+
+
+def _holding(tx: Tx, one: Id, other: Id) -> list[GrantHeld]:
+    return [_held(found) for found in tx.rows(_HOLDING, (one, other))]
+
+
+def _is_same(one: GrantHeld, other: Grant) -> bool:
+    return (one.tool, one.scope, one.of, one.hash) == (other.tool, other.scope, other.of, other.hash)
+
+
+def _held(found: tuple[Any, ...]) -> GrantHeld:
+    name, tool, scope, of, content, conversation, since, until, created_ms = found
+    return GrantHeld(
+        id=name.hex(),
+        tool=tool,
+        scope=scope,
+        of=of,
+        hash=content,
+        conversation=conversation.hex(),
+        since=since,
+        until=until,
+        created_ms=created_ms,
+    )
