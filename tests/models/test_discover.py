@@ -11,6 +11,7 @@ import pytest
 
 from forkwood.domain import limits
 from forkwood.domain.errors import Misused
+from forkwood.domain.masking import MASK
 from forkwood.domain.settings import Provider, Settings
 from forkwood.models import catalog, discover
 from forkwood.models.catalog import Known
@@ -257,3 +258,14 @@ async def test_providers_with_keys_are_asked_in_their_own_way(
         (found,) = await discover.ask_all([Asked(provider=provider)], Keys({"K": "sk-seeded-1"}), PATIENT)
     assert [offer.model for offer in found.offers] == ["claude"]
     assert "sk-seeded-1" in server.requests[0].headers[header]
+
+
+async def test_a_model_that_is_called_as_a_key_is_listed_without_it() -> None:
+    key, other = "sk-seeded-secret-1", "another-credential"
+    names = ["m", f"x-{key}", key.upper(), f"y-{other}", f"{other}-y", "sk-seeded-secret"]
+    async with serving({"/v1/models": fake.of({"data": [{"id": name} for name in names]})}) as server:
+        asked = [Asked(provider=known(server, "paid", ("env:K",)))]
+        (found,) = await discover.ask_all(asked, Keys({"K": key, "MY_TOKEN": other}), PATIENT)
+    assert [offer.model for offer in found.offers] == [
+        "m", f"x-{MASK}", MASK, f"y-{MASK}", f"{MASK}-y", "sk-seeded-secret",
+    ]  # fmt: skip

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from forkwood.domain import limits
 from forkwood.domain.errors import FailureKind
+from forkwood.domain.masking import MASK
 from forkwood.models import failures
 from forkwood.models.failures import Peer, from_frame, from_response, unexpected
 
@@ -229,3 +230,45 @@ def test_a_number_of_any_length_is_no_crash() -> None:
     words = f"{'9' * 5_000} tokens > 5"
     told = from_response(PEER, 400, {}, json.dumps({"error": {"message": words}}).encode(), NOW)
     assert told.facts["status"] == 400
+
+
+ECHOED = "sk-Seeded/secret+4711"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<p>bad key {ECHOED[:6]}<b>{ECHOED[6:]}</b>",
+        f"<p>bad key {ECHOED[:6]}<script>no</script>{ECHOED[6:]}",
+        f"bad key {ECHOED[:9]}\r\n{ECHOED[9:]}",
+        f"bad key {ECHOED.upper()}",
+        "bad key " + "".join(f"%{ord(one):02x}" for one in ECHOED),
+        "bad key " + "".join(f"&#{ord(one)};" for one in ECHOED),
+        f'{{"error": {{"message": "bad key \\\\u0073{ECHOED[1:]}"}}}}',
+        f'{{"error": {{"message": "bad key", "code": "{ECHOED}"}}}}',
+    ],
+)
+def test_a_key_in_any_form_does_not_come_back(body: str) -> None:
+    failed = from_response(Peer(provider="acme", secrets=(ECHOED,)), 400, {}, body.encode(), NOW)
+    told = f"{failed.message} {failed.facts}"
+    assert "bad key" in told
+    assert MASK in told
+    assert ECHOED[-8:].lower() not in told.lower()
+
+
+def test_a_key_for_a_content_type_does_not_come_back() -> None:
+    failed = unexpected(Peer(provider="acme", secrets=(ECHOED,)), 200, f"{ECHOED}\x1b[1m; charset=x", b"hello")
+    assert failed.message == f"acme answered 200 with {MASK}[1m instead of a reply: hello"
+
+
+def test_words_that_end_as_a_key_begins_are_whole() -> None:
+    assert unexpected(Peer(provider="acme", secrets=(ECHOED,)), 200, "text/plain", b"his task").message.endswith(
+        "his task"
+    )
+
+
+@pytest.mark.parametrize("shown", [len(ECHOED) - 1, len(ECHOED) // 2])
+def test_a_key_that_a_bound_goes_through_is_left_out_whole(shown: int) -> None:
+    blanks = " " * (limits.error_body_bytes_max - shown)
+    failed = from_frame(Peer(provider="acme", secrets=(ECHOED,)), {"error": {"message": f"{blanks}{ECHOED}"}})
+    assert ECHOED[:4] not in failed.message
