@@ -87,6 +87,7 @@ class Unsaid(Struct, frozen=True):
     dialect: str = "chat"
 
 
+ODD_BLOCK = '{"type":"content_block_start","index":0,"content_block":{"type":"\\ud83d"}}'
 UNSAID = (
     Unsaid("nothing", (), "protocol", "acme answered 200 with nothing at all"),
     Unsaid("a page", (b"<html><body>Sign in</body></html>",), "protocol", "Sign in"),
@@ -101,6 +102,7 @@ UNSAID = (
     Unsaid("choices that are none", (events({"choices": "a"}),), "protocol", 'could not be read: {"choices":"a"}'),
     Unsaid("candidates that are none", (events({"candidates": {"a": 1}}),), "protocol", "could not be read", "google"),
     Unsaid("half a character", (events({"choices": "\\ud83d"}),), "protocol", "\\ud83d"),
+    Unsaid("an odd block", (events(ODD_BLOCK),), "transport", "left out: \\ud83d", "anthropic"),
     Unsaid("half a frame", (events(chunk(role="assistant")), b'data: {"choices":[{'), "transport", "reply began"),
     Unsaid("reset", (events(chunk(role="assistant")), "transport"), "transport", "failed: transport"),
     Unsaid("silence", ("timeout",), "timeout", "failed: timeout"),
