@@ -12,6 +12,7 @@ import pytest
 from forkwood.domain import limits
 from forkwood.domain.errors import StoreUnusable
 from forkwood.store.db import Store
+from tests.store.breaking import broken
 from tests.store.seeds import add_conversation, fill, opened, texts
 
 
@@ -160,3 +161,29 @@ def test_changes_counts_the_last_statement() -> None:
         assert tx.changes() == 1
         tx.run("UPDATE conversation SET title = 'x' WHERE 0")
         assert tx.changes() == 0
+
+
+GARBLED = "UPDATE conversation SET title = CAST(x'61e561' AS TEXT)"
+OF_ANOTHER_TYPE = (
+    "PRAGMA writable_schema = ON",
+    "UPDATE sqlite_schema SET sql = replace(sql, 'id BLOB', 'id INTEGER')",
+)
+
+
+def test_text_that_is_none_is_damage(home: Path) -> None:
+    fill(opened(home))
+    broken(home, GARBLED)
+    with pytest.raises(StoreUnusable, match="a row cannot be read") as caught, opened(home).read() as tx:
+        tx.rows("SELECT title FROM conversation")
+    assert caught.value.facts["reason"] == "corrupt"
+
+
+def test_what_a_rule_stumbles_over_in_a_damaged_file_is_damage_and_elsewhere_a_mistake(home: Path) -> None:
+    fill(opened(home), 300)
+    with pytest.raises(AttributeError), opened(home).read():
+        raise AttributeError
+    path = home / "forkwood.db"
+    path.write_bytes(path.read_bytes()[: -10 * 4096] + bytes(10 * 4096))
+    with pytest.raises(StoreUnusable, match="is damaged") as caught, opened(home).read():
+        raise AttributeError
+    assert caught.value.facts["reason"] == "corrupt"

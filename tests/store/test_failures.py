@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import apsw
+import msgspec
 import pytest
 from msgspec import Struct
 
@@ -62,6 +63,16 @@ def test_what_the_system_says(case: Case) -> None:
     assert found.facts["reason"] == case.reason
     assert case.says in found.message
     assert case.hints in found.hint
+
+
+@pytest.mark.parametrize(
+    "error", [msgspec.ValidationError("no such part"), UnicodeDecodeError("utf-8", b"x", 0, 1, "y")]
+)
+def test_a_row_that_cannot_be_read_is_damage(error: Exception) -> None:
+    with pytest.raises(StoreUnusable, match="a row cannot be read") as caught, phrased("/home/me/forkwood.db"):
+        raise error
+    assert caught.value.facts["reason"] == "corrupt"
+    assert "doctor --repair" in caught.value.hint
 
 
 def test_what_is_wrong_with_a_statement_stays_as_it_is() -> None:

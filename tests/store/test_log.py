@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import apsw
+import msgspec
 import pytest
 
 from forkwood.domain.act import HeadSwitched, Who
@@ -73,3 +74,8 @@ def test_no_event_ever_changes(sql: str) -> None:
         log.write(tx, ConversationUsed(), who=WHO, now_ms=1)
     with pytest.raises(apsw.ConstraintError, match=r"events (never change|are never deleted)"), store.write() as tx:
         tx.run(sql)
+
+
+def test_an_event_of_no_known_kind_cannot_be_read() -> None:
+    with pytest.raises(msgspec.ValidationError, match="unknown kind song"):
+        log.payload_of("song", "{}")

@@ -171,6 +171,8 @@ def pointers(tx: Tx, conversation: int, at: Spot) -> Pointers:
         )
     assert 0 <= at.cut < own, "a place has one spelling"
     jump_hops, next_node, next_cut, next_hops = further
+    if jump_node is not None and jump_hops is None:
+        raise walk.broken(at)
     leap = jump_node is not None and hops - jump_hops == jump_hops - (next_hops or 0)
     return Pointers(
         size=length - at.cut,

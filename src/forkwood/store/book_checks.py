@@ -9,6 +9,7 @@ from hashlib import sha256
 import msgspec
 
 from forkwood import wire
+from forkwood.domain.errors import StoreUnusable
 from forkwood.domain.event import ACT_KINDS, PAYLOADS
 from forkwood.domain.ids import Id
 from forkwood.domain.message import Attachment, Part, ToolResult
@@ -49,7 +50,7 @@ _SOFT_REFERENCES = (
 _SEARCH = ("search", "search_term")
 """The tables that are an index themselves, in the order in which they are made; `search` brings what it is kept in."""
 
-_NO_RUN = (AssertionError, KeyError, msgspec.MsgspecError)
+_NO_RUN = (StoreUnusable, msgspec.MsgspecError)
 """What folding says of events that cannot follow each other, are of no known kind, or cannot be read."""
 
 

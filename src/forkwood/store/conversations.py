@@ -26,7 +26,7 @@ _ROW = """SELECT c.id, c.title, c.titled_by, c.head_id, c.head_cut, c.model, c.s
   c.params, c.profile, c.turns, c.input, c.output, c.cost, c.created_ms, c.updated_ms, c.forked_conversation,
   c.forked_node, c.tags, c.folder, c.pinned, c.archived, c.hidden, c.purged FROM conversation c"""
 
-_HEAD = """SELECT c.head_node, c.head_cut, n.seq IS NOT NULL
+_HEAD = """SELECT c.head_node, c.head_cut, c.head_cut BETWEEN 0 AND n.own - 1
   FROM conversation c LEFT JOIN node n ON n.seq = c.head_node WHERE c.seq = ?"""
 _REACHED = """WITH RECURSIVE down (seq) AS (
   SELECT seq FROM node WHERE conversation = ? AND at_node IS NULL
@@ -105,14 +105,14 @@ def trashed(tx: Tx) -> list[Conversation]:
 
 
 def head(tx: Tx, seq: int) -> Spot:
-    """Where the head stands: constant, whatever the path's length. Raises StoreUnusable where its node is gone."""
+    """Where the head stands: constant, whatever the path's length. Raises StoreUnusable where that is no place."""
     found = tx.one(_HEAD, (seq,))
     if found is None:
         raise NotFound(f"there is no conversation number {seq}", hint="forkwood ls lists them")
-    node, cut, is_there = found
+    node, cut, is_place = found
     if node is None:
         return ROOT
-    if not is_there:
+    if not is_place:
         raise walk.broken(Spot(node, cut))
     return Spot(node, cut)
 

@@ -12,7 +12,7 @@ import apsw
 from forkwood.domain import limits
 from forkwood.domain.errors import StoreUnusable
 from forkwood.store import migrations
-from forkwood.store.failures import UNREADABLE, failure, phrased
+from forkwood.store.failures import UNREADABLE, damaged, failure, phrased
 from forkwood.store.migrations import run_script
 
 _SETTLED: Final = """
@@ -24,6 +24,10 @@ PRAGMA temp_store = MEMORY;
 PRAGMA cache_size = -16384;
 """
 """What holds for every connection. Temporary tables stay in memory: nobody's words go to a file outside the home."""
+
+
+_BEYOND_RULES: Final = (AssertionError, AttributeError, LookupError, TypeError, ValueError)
+"""What a rule fails with that meets a row no rule lets in: a mistake of this program, or damage."""
 
 
 class Tx:
@@ -123,12 +127,28 @@ class Store:
         except (apsw.Error, *UNREADABLE) as error:
             self._back_out()
             unusable = failure(error, self.path) if writes or not isinstance(error, apsw.ReadOnlyError) else None
+            if unusable is None and isinstance(error, apsw.ConstraintError):
+                unusable = self._damage()
+            if unusable is None:
+                raise
+            raise unusable from error
+        except _BEYOND_RULES as error:
+            self._back_out()
+            unusable = self._damage()
             if unusable is None:
                 raise
             raise unusable from error
         except BaseException:
             self._back_out()
             raise
+
+    def _damage(self) -> StoreUnusable | None:
+        """What is wrong with the file, where it is not this program that is."""
+        try:
+            said = self._connection.execute("PRAGMA quick_check(1)").fetchall()[0][0]
+        except apsw.Error as error:
+            said = str(error)
+        return None if said == "ok" else damaged(f"{said}", self.path)
 
     def _back_out(self) -> None:
         if self._connection.in_transaction:

@@ -46,9 +46,9 @@ def failure(error: Exception, path: str) -> StoreUnusable | None:
         case apsw.FullError():
             return disk_full(path)
         case UnicodeDecodeError() | msgspec.DecodeError():
-            return damaged(path, f"a row cannot be read ({error})")
+            return damaged(f"a row cannot be read ({error})", path)
         case apsw.CorruptError() | apsw.NotADBError():
-            return damaged(path, str(error))
+            return damaged(str(error), path)
         case apsw.ReadOnlyError() | apsw.PermissionsError() | apsw.CantOpenError():
             return read_only(path, str(error))
         case apsw.SQLError() if str(error).startswith(_MISSING):
@@ -68,9 +68,10 @@ def failure(error: Exception, path: str) -> StoreUnusable | None:
     return None
 
 
-def damaged(path: str, words: str) -> StoreUnusable:
-    """What stands in the store at PATH cannot be what was written."""
-    return StoreUnusable(f"the store {path} is damaged: {words}", hint=REPAIR, reason="corrupt", path=path)
+def damaged(words: str, path: str = "") -> StoreUnusable:
+    """What stands in the store (at PATH, where that is known) cannot be what was written."""
+    named = f"the store {path}" if path else "the store"
+    return StoreUnusable(f"{named} is damaged: {words}", hint=REPAIR, reason="corrupt", path=path)
 
 
 def os_failure(error: OSError, path: str) -> StoreUnusable:

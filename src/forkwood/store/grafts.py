@@ -48,6 +48,8 @@ def add_graft(
             hint="carry at least one message",
         )
     first = walk.last(tx, walk.prefix(tx, source, walk.size(tx, source) - count + 1))
+    if walk.role_of(tx, first) is None:
+        raise walk.broken(source)
     at = _where(tx, at, first)
     straight = _flattened(tx, source, count)
     where, place = (_EQUAL_HERE, (at.node, at.cut)) if at.node else (_EQUAL_FIRST, (conversation,))

@@ -15,6 +15,7 @@ from forkwood.domain.message import Origin, Part, Text, text_of
 from forkwood.domain.tree import Node, Spot
 from forkwood.store import marks, walk
 from forkwood.store.db import Tx
+from forkwood.store.failures import damaged
 
 HANGING = "n.seq, n.id, n.role, n.parts, n.by, n.via, n.run, n.model, n.revises, n.partial, n.created_ms"
 """Columns of a node that is met where it hangs: the path tells the rest."""
@@ -272,5 +273,7 @@ class Names:
         name = self._conversations.get(seq)
         if name is None:
             found = self._tx.value("SELECT id FROM conversation WHERE seq = ?", (seq,))
+            if found is None:
+                raise damaged(f"conversation {seq}, of which there are messages, is not there")
             name = self._conversations[seq] = found.hex()
         return name

@@ -19,6 +19,7 @@ from forkwood.domain.step import End
 from forkwood.domain.tree import ROOT, Spot
 from forkwood.store import log, nodes
 from forkwood.store.db import Tx
+from forkwood.store.failures import damaged
 
 _ROW = """SELECT r.id, c.id, f.id, r.from_cut, t.id, r.tip_cut, r.status, r.model, r.manifest, r.turns,
   r.input, r.output, r.cache_read, r.cache_write, r.reasoning, r.error
@@ -164,8 +165,11 @@ def last_reply(tx: Tx, run: Id) -> int | None:
 
 
 def state(tx: Tx, run: Id) -> RunState:
-    """The run as its events tell it."""
-    return fold(log.of_run(tx, run))
+    """The run as its events tell it. Raises StoreUnusable where some of them are missing: they make no run."""
+    try:
+        return fold(log.of_run(tx, run))
+    except AssertionError as error:  # the machine's own word for what cannot follow
+        raise damaged(f"what is kept of run {run[-8:]} cannot have happened") from error
 
 
 def ask_to_cancel(tx: Tx, run: Id, *, who: Who, now_ms: int) -> bool:
