@@ -185,6 +185,22 @@ async def test_closing_the_engine_lets_go_and_another_goes_on(tmp_path: Path) ->
     assert [(node.text, node.partial_reason) for node in partial] == [("Once upon", "interrupted")]
 
 
+async def test_nothing_of_a_run_is_kept_once_it_is_over_and_nothing_is_told_of_one_that_was_let_go(
+    tmp_path: Path,
+) -> None:
+    begun, told = asyncio.Event(), list[dict[str, object]]()
+    asyncio.get_running_loop().set_exception_handler(lambda _, said: told.append(said))
+    stage = Stage(tmp_path, FakeModel(reply("one"), reply("two"), [text("thr"), begun.set, asyncio.Event()]))
+    for _ in range(2):
+        await stage.answer()
+    assert (stage.engine._tasks, stage.engine._grips) == ({}, {})
+    stage.engine.start(stage.open())
+    await begun.wait()
+    await stage.engine.close()
+    await asyncio.sleep(0)
+    assert (stage.engine._tasks, stage.engine._grips, told) == ({}, {}, [])
+
+
 async def test_leaving_the_iterator_leaves_the_run_at_work(tmp_path: Path) -> None:
     gate = asyncio.Event()
     stage = Stage(tmp_path, FakeModel([text("Hel"), gate, *reply("Hello.")]))

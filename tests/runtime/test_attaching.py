@@ -72,6 +72,15 @@ def test_the_largest_file_is_taken_and_a_larger_one_not(tmp_path: Path, monkeypa
     assert refused.value.facts["got"] == 5
 
 
+def test_as_many_files_as_allowed_are_taken_and_one_more_not(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"x")
+    assert len(read([path] * limits.attachments_max)) == limits.attachments_max
+    with pytest.raises(LimitExceeded) as refused:
+        read([path] * (limits.attachments_max + 1))
+    assert refused.value.facts["limit"] == "attachments_max"
+
+
 def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
     with pytest.raises(NotFound):
         read([tmp_path / "missing"])
@@ -80,8 +89,6 @@ def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(Misused, match="no regular file"):
         read([tmp_path / "pipe"])
-    with pytest.raises(LimitExceeded):
-        read([tmp_path] * (limits.attachments_max + 1))
 
 
 def test_a_file_that_fails_while_it_is_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

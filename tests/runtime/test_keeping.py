@@ -137,3 +137,17 @@ def test_a_title_that_was_cleared_is_given_by_the_rule_again(runtime: Runtime) -
     assert title() == ("", "rule")
     runtime.send("second\nline", run=False)
     assert title() == ("second", "rule")
+
+
+def test_the_trash_of_one_conversation_is_what_is_hidden_in_it(runtime: Runtime) -> None:
+    first = runtime.new(title="first").id
+    [hidden] = said(runtime, "a")
+    runtime.hide(hidden)
+    second = runtime.new(title="second").id
+    [other] = said(runtime, "b")
+    runtime.hide(other)
+    runtime.hide(second)
+    everything, only = runtime.trash(), runtime.trash(conversation=first)
+    assert [row.id for row in everything.conversations] == [second]
+    assert {node.id for node in everything.nodes} == {hidden, other}
+    assert (only.conversations, [node.id for node in only.nodes]) == ((), [hidden])
