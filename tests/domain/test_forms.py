@@ -140,3 +140,12 @@ def test_a_secret_of_one_letter_ends_somewhere() -> None:
     shown, held = settled("-" * 1000, ("-" * 12,))
     assert len(held) < 12
     assert shown == MASK * 83
+
+
+def test_what_is_held_back_is_bounded_by_the_longest_form() -> None:
+    longest = forms.SPELLING_CHARACTERS_MAX * len(forms_of((SECRET,)).words[0])
+    gaps = f"s{' ' * GAP_CHARACTERS_MAX}k{' ' * GAP_CHARACTERS_MAX}-{' ' * GAP_CHARACTERS_MAX}V"
+    assert settled(gaps, (SECRET,))[1] == gaps
+    text = (" " * GAP_CHARACTERS_MAX).join(SECRET[:-1])
+    assert len(text) > longest
+    assert len(settled(text, (SECRET,))[1]) <= longest

@@ -19,6 +19,8 @@ FORM_CHARACTERS_MIN = 8
 """A form that reads shorter could be any word (a value that is mostly blanks, or all mark-up)."""
 GAP_CHARACTERS_MAX = 256
 """How much may stand between two characters of a value for which the end of a text is held back."""
+SPELLING_CHARACTERS_MAX = 32
+"""How many may stand for one character of a form, on average, for that: no escape is longer."""
 TAG_CHARACTERS_MAX = 64
 """How long an opened tag may be for that: a longer one may be no tag at all."""
 
@@ -89,7 +91,7 @@ class Mapped(Struct, frozen=True, kw_only=True):
 
 @lru_cache(maxsize=8)
 def forms_of(secrets: tuple[str, ...]) -> Forms:
-    """All forms of SECRETS."""
+    """All forms of SECRETS, of which there is one at least."""
     words = sorted({word for secret in secrets for word in _words(secret)}, key=lambda word: (-len(word), word))
     heads: dict[str, tuple[str, ...]] = {}
     for word in words:
@@ -204,7 +206,8 @@ def _settled(text: str, forms: Forms) -> tuple[list[Span], int]:
 
 def _open(text: str, forms: Forms) -> int:
     """Where in TEXT that begins which may still become a secret."""
-    return min(_open_as(text, pattern, forms) for pattern in _patterns(text))
+    before = max(0, len(text) - SPELLING_CHARACTERS_MAX * len(forms.words[0]))
+    return before + min(_open_as(text[before:], pattern, forms) for pattern in _patterns(text[before:]))
 
 
 def _open_as(text: str, pattern: re.Pattern[str], forms: Forms) -> int:
@@ -221,8 +224,7 @@ def _open_as(text: str, pattern: re.Pattern[str], forms: Forms) -> int:
 
 def _begun(words: str, forms: Forms) -> int:
     """Where the longest end of WORDS starts that begins a form and is not all of it."""
-    longest = len(forms.words[0]) if forms.words else 0
-    for at in range(max(0, len(words) - longest + 1), len(words)):
+    for at in range(max(0, len(words) - len(forms.words[0]) + 1), len(words)):
         head = words[at : at + FORM_CHARACTERS_MIN]
         if len(head) < FORM_CHARACTERS_MIN:
             if head in forms.beginnings:
