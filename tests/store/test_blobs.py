@@ -10,6 +10,7 @@ from forkwood.domain import limits
 from forkwood.domain.errors import LimitExceeded, NotFound
 from forkwood.store import blobs
 from forkwood.store.db import Store
+from tests.store import said
 
 
 def test_the_same_bytes_are_kept_once() -> None:
@@ -20,6 +21,14 @@ def test_the_same_bytes_are_kept_once() -> None:
         assert tx.value("SELECT count(*) FROM blob") == 1
         assert blobs.get(tx, first) == b"\0bytes\xff"
         assert blobs.get(tx, blobs.put(tx, b"")) == b""
+
+
+def test_bytes_of_a_node_go_with_it() -> None:
+    with Store.in_memory().write() as tx:
+        node = said.say(tx, said.talk(tx), "look")
+        kept = {blobs.put_for(tx, b"long", node), blobs.put_for(tx, b"long", node)}
+        assert tx.rows("SELECT node, blob FROM attachment") == [(node, *kept)]
+        assert blobs.get(tx, kept.pop()) == b"long"
 
 
 def test_what_is_not_there_is_said() -> None:

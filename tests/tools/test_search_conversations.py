@@ -1,0 +1,63 @@
+"""search_conversations: what was said anywhere, with title, role, day and piece; hidden says so; bounded."""
+
+from __future__ import annotations
+
+import pytest
+
+from forkwood.domain import limits
+from forkwood.domain.arguments import fault
+from forkwood.domain.errors import LimitExceeded, Misused
+from forkwood.store import conversations
+from forkwood.store.db import Store
+from forkwood.tools.search_conversations import SearchConversations
+from tests.store.said import NOW, said, say, talk
+from tests.tools.bench import call, occasion, used
+
+
+async def test_hits_of_all_conversations_say_where_they_stand() -> None:
+    store = Store.in_memory()
+    with store.write() as tx:
+        first, second = talk(tx), talk(tx)
+        conversations.write_setting(tx, second, "title", "Bread")
+        say(tx, first, "where is the yeast?")
+        hidden = say(tx, second, "the yeast is old", role="assistant")
+        tx.run("INSERT INTO mark (node, since) VALUES (?, 1)", (hidden,))
+        ids = [row[0].hex()[-8:] for row in tx.rows("SELECT id FROM node ORDER BY seq")]
+    outcome, told = await used(SearchConversations(store), occasion(store), words="yeast")
+    assert outcome == "ok"
+    assert set(told.split("\n\n")) == {
+        f"t / user, 2026-02-02, {ids[0]}:\nwhere is the yeast?",
+        f"Bread / assistant, 2026-02-02, {ids[1]}, hidden by the person:\nthe yeast is old",
+    }
+    assert NOW == 1_770_000_000_000
+
+
+async def test_what_a_husk_carried_over_still_says_is_found() -> None:
+    store = Store.in_memory()
+    said(store, "the yeast is old")
+    with store.write() as tx:
+        tx.run("UPDATE conversation SET purged = 1, title = ''")
+    assert "(untitled) / user" in (await used(SearchConversations(store), occasion(store), words="yeast"))[1]
+
+
+async def test_no_hit_is_an_answer_and_words_that_cannot_be_asked_an_error() -> None:
+    store = Store.in_memory()
+    said(store, "yeasts")
+    tool, at = SearchConversations(store), occasion(store)
+    assert (await used(tool, at, words="flour"))[1].startswith("No message holds all of these words.")
+    assert "hold longer ones" in (await used(tool, at, words="yeas"))[1]
+    with pytest.raises(Misused):
+        await used(tool, at, words=" ")
+    with pytest.raises(LimitExceeded):
+        await used(tool, at, words="a " * (limits.search_words_max + 1))
+    assert await tool.inspect(call(tool), at) is None
+
+
+async def test_hits_are_bounded() -> None:
+    store = Store.in_memory()
+    said(store, *["yeast"] * 12)
+    tool, at = SearchConversations(store), occasion(store)
+    assert (await used(tool, at, words="yeast"))[1].count("yeast") == 10
+    assert (await used(tool, at, words="yeast", limit=3.0))[1].count("yeast") == 3
+    assert fault({"words": "a", "limit": limits.model_search_hits_max}, tool.sealed.spec.schema) is None
+    assert fault({"words": "a", "limit": limits.model_search_hits_max + 1}, tool.sealed.spec.schema)
