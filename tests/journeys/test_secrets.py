@@ -147,7 +147,9 @@ def lanes(ran: Ran) -> Iterator[str]:
         yield "".join(words([part for part in parts if part["kind"] == kind]))
 
 
-def test_a_chunk_that_is_none_says_nothing_of_the_key(echo: Echo, home: Path) -> None:
+def test_a_chunk_that_is_none_says_nothing_of_the_key(echo: Echo, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = SECRET.removeprefix("sk-")  # what is shaped as a key is masked by its shape
+    monkeypatch.setenv("ECHO_API_KEY", key)
     echo.way = lambda key: Answer(
         headers="transfer-encoding: chunked", body=f"3\r\nabc\r\n{key[:HALF]}\r\n{key[HALF:]}".encode()
     )
@@ -155,7 +157,7 @@ def test_a_chunk_that_is_none_says_nothing_of_the_key(echo: Echo, home: Path) ->
     ran = run_cli("send", "What is my key?")
     assert ran.code == 1
     searched(ran, home, "broken chunk")
-    for half in (SECRET[:HALF], SECRET[HALF:]):
+    for half in (key[:HALF], key[HALF:]):
         assert half not in ran.err + "".join(text for _, text in kept(home))
 
 

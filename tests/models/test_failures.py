@@ -267,8 +267,9 @@ def test_words_that_end_as_a_key_begins_are_whole() -> None:
     )
 
 
-@pytest.mark.parametrize("shown", [len(ECHOED) - 1, len(ECHOED) // 2])
+@pytest.mark.parametrize("shown", [len(KEY) - 1, len(KEY) // 2])
 def test_a_key_that_a_bound_goes_through_is_left_out_whole(shown: int) -> None:
-    blanks = " " * (limits.error_body_bytes_max - shown)
-    failed = from_frame(Peer(provider="acme", secrets=(ECHOED,)), {"error": {"message": f"{blanks}{ECHOED}"}})
-    assert ECHOED[:4] not in failed.message
+    words = f"{' ' * (limits.error_body_bytes_max - shown)}{KEY}"
+    assert KEY[:4] not in from_frame(PEER, {"error": {"message": words}}).message
+    page = f"<p>{' ' * (failures.READ_BYTES_MAX - 3 - shown)}{KEY}"
+    assert KEY[:4] not in unexpected(PEER, 200, "text/html", page.encode()).message
