@@ -6,7 +6,7 @@ import uuid
 
 import pytest
 
-from forkwood.domain.ids import ending, is_ending, is_id, make_id, plain
+from forkwood.domain.ids import ending, is_ending, is_id, make_id, plain, time_of
 
 NOW = 1_700_000_000_000
 
@@ -60,3 +60,7 @@ def test_uuids_of_other_programs_are_read_too() -> None:
 
 def test_people_see_the_last_eight_digits() -> None:
     assert ending("0" * 24 + "3f9a12c4") == "3f9a12c4"
+
+
+def test_an_id_tells_when_it_was_made() -> None:
+    assert time_of(make_id(1_770_000_000_123, b"\xff" * 10)) == 1_770_000_000_123

@@ -15,12 +15,20 @@ from forkwood.domain.settings import Settings
 from forkwood.models import scripted
 from forkwood.runtime import Runtime
 from forkwood.runtime.upkeep import examine
-from forkwood.store import backups, conversations, drafts, log, places, summaries
+from forkwood.store import aside, backups, conversations, drafts, log, places, summaries
 from forkwood.store.opening import open_store
 from tests.runtime.doors import NOON, answered, door, script
 
 MARKER = "Xyzzy the seeded marker qzjx"
-BYTES = (MARKER.encode(), MARKER.encode("utf-16-le"), MARKER.lower().encode(), b"xyzzy", b"Xyzzy", b"qzjx")
+BYTES = (
+    MARKER.encode(),
+    MARKER.encode("utf-16-le"),
+    MARKER.lower().encode(),
+    b"xyzzy",
+    b"Xyzzy",
+    b"qzjx",
+    b"qzjx".hex().encode(),
+)
 
 
 def opened(home: Path, **settings: object) -> Runtime:
@@ -133,7 +141,24 @@ def seed_files(runtime: Runtime) -> None:
         copy = backups.make(tx.connection, home, version=tx.connection.pragma("user_version"), now_ms=NOON)
     copy.with_suffix(".part-4242").write_bytes(copy.read_bytes())
     (home / "salvage-1.jsonl").write_text(json.dumps({"text": MARKER}))
+    set_aside(runtime, home / "salvage-2.jsonl")
     (home / "forkwood.db.corrupt-1").write_text(MARKER)
+
+
+BOOKS = ("node", "event", "conversation", "run", "label", "mark", "summary", "receipt", "draft", "blob", "manifest")
+
+
+def set_aside(runtime: Runtime, path: Path) -> None:
+    """A side file as if a salvage had found no place for any row of the store, and could not read some more."""
+    with aside.opened(path) as side, runtime.house.store.read() as tx:
+        for table in BOOKS:
+            cursor = tx.connection.execute(f"SELECT * FROM {table}")
+            for row in cursor:
+                names = (column[0] for column in cursor.get_description())
+                side.row(table, dict(zip(names, row, strict=True)), "for a test")
+        side.row("?", [None, *tx.rows("SELECT id, parts FROM node ORDER BY seq LIMIT 1")[0]], "it fits no table")
+        side.missing("node", 900, 902)
+        side.page(7)
 
 
 def never(*_: object) -> NoReturn:

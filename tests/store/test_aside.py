@@ -40,3 +40,16 @@ def test_an_earlier_side_file_is_never_written_over(tmp_path: Path) -> None:
     with pytest.raises(FileExistsError), aside.opened(tmp_path / "side.jsonl") as left:
         left.page(1)
     assert (tmp_path / "side.jsonl").read_text() == "earlier"
+
+
+def test_rows_that_are_kept_nowhere_else_and_rows_nobody_read_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "side.jsonl"
+    with aside.opened(path) as side:
+        side.row("node", {"seq": 1}, "why")
+        side.row("?", [1, "x"], "why")
+        side.changed("node", {"seq": 2}, "why")
+        side.missing("event", 5, 9)
+        side.page(3)
+    with path.open("ab") as file:
+        file.write(b'{"torn')
+    assert aside.counts(path) == (2, 5)

@@ -12,6 +12,7 @@ import pytest
 from forkwood.domain import limits
 from forkwood.domain.errors import StoreUnusable
 from forkwood.store.db import Store
+from forkwood.store.migrations import SCHEMA_VERSION
 from tests.store.breaking import broken
 from tests.store.seeds import add_conversation, fill, opened, texts
 
@@ -78,7 +79,7 @@ def test_a_store_that_a_newer_program_has_migrated_meanwhile_is_let_go(home: Pat
     for door in (store.read, store.write):
         with pytest.raises(StoreUnusable) as caught, door():
             pytest.fail("an unknown version was used")
-        assert (caught.value.facts["version"], caught.value.facts["known"]) == (7, 1)
+        assert (caught.value.facts["version"], caught.value.facts["known"]) == (7, SCHEMA_VERSION)
 
 
 def test_what_holds_for_every_connection(home: Path) -> None:

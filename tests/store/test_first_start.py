@@ -11,6 +11,7 @@ import apsw
 import pytest
 
 from forkwood.store import first_start
+from forkwood.store.migrations import SCHEMA_VERSION
 
 
 def names(folder: Path) -> list[str]:
@@ -25,7 +26,7 @@ def test_the_image_is_a_whole_store_in_write_ahead_mode(tmp_path: Path) -> None:
     connection = apsw.Connection(str(path))
     assert connection.pragma("journal_mode") == "wal"
     assert connection.pragma("integrity_check") == "ok"
-    assert connection.pragma("user_version") == 1
+    assert connection.pragma("user_version") == SCHEMA_VERSION
 
 
 def test_what_is_there_is_never_replaced(tmp_path: Path) -> None:

@@ -12,14 +12,14 @@ import pytest
 
 from forkwood.store import header
 from forkwood.store.header import Header
-from forkwood.store.migrations import APPLICATION_ID
+from forkwood.store.migrations import APPLICATION_ID, SCHEMA_VERSION
 from tests.store.seeds import fill, opened
 
 
 def test_the_header_of_a_store(home: Path) -> None:
     opened(home).close()
     found = header.parse(header.read_start(home / "forkwood.db"))
-    assert found == Header(page_bytes=4096, wal=True, user_version=1, application_id=APPLICATION_ID)
+    assert found == Header(page_bytes=4096, wal=True, user_version=SCHEMA_VERSION, application_id=APPLICATION_ID)
 
 
 def test_what_is_no_sqlite_file_has_none() -> None:
@@ -53,7 +53,7 @@ def test_a_version_that_stands_only_in_the_log_counts(home: Path) -> None:
     connection.pragma("user_version", 5)
     first = header.parse(header.read_start(path))
     assert first is not None
-    assert (first.user_version, header.version_of(path, first)) == (1, 5)
+    assert (first.user_version, header.version_of(path, first)) == (SCHEMA_VERSION, 5)
     connection.pragma("user_version", 6)
     connection.execute("CREATE TABLE x (y)")
     assert header.version_of(path, first) == 6
@@ -105,7 +105,7 @@ def test_a_log_that_goes_while_it_is_looked_for_says_nothing(home: Path, monkeyp
         return opened_log(log)
 
     monkeypatch.setattr(header, "_opened", gone)
-    assert header.version_of(path, first) == 1
+    assert header.version_of(path, first) == SCHEMA_VERSION
     assert header.committed_pages(Path(f"{path}-wal")) == {}
     store.close()
 
@@ -117,7 +117,7 @@ def test_an_uncommitted_or_foreign_log_says_nothing(home: Path, tmp_path: Path) 
     assert first is not None
     for content in (b"", b"\x37\x7f\x06\x82", b"nonsense" * 9_000):
         Path(f"{path}-wal").write_bytes(content)
-        assert header.version_of(path, first) == 1
+        assert header.version_of(path, first) == SCHEMA_VERSION
 
 
 TRY_TO_LOCK = """

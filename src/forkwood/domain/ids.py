@@ -20,6 +20,11 @@ def make_id(now_ms: int, chance: bytes) -> Id:
     return f"{now_ms << 80 | 7 << 76 | high << 64 | 2 << 62 | low:032x}"
 
 
+def time_of(name: Id) -> int:
+    """When an id was made, in Unix milliseconds, by the clock of then."""
+    return int(name[:12], 16)
+
+
 def is_id(text: str) -> bool:
     """Whether TEXT is a whole id."""
     return len(text) == ID_DIGITS and _HEX.issuperset(text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -63,14 +63,24 @@ class Touched(Struct, frozen=True, kw_only=True):
     conversation: Id | None = None
 
 
+class FileTouched(Struct, frozen=True, kw_only=True):
+    """A file beside the store that a purge removes, or rewrites without what is purged, and WHY. PATH: in the home."""
+
+    path: str
+    fate: Literal["removed", "rewritten"]
+    why: str
+
+
 class PurgeReport(Struct, frozen=True, kw_only=True):
-    """What a purge destroyed, what stayed because another conversation carries it, and what it could not reach."""
+    """What a purge destroyed, what stayed because another conversation carries it, what it could not reach, and what
+    became of files beside the store."""
 
     nodes: tuple[Id, ...]
     conversations: tuple[Id, ...]
     kept: tuple[Id, ...]
     affects: Affects
     out_of_reach: tuple[str, ...]
+    files: tuple[FileTouched, ...] = ()
 
 
 class Branch(Struct, frozen=True, kw_only=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,13 @@ from forkwood.domain import limits
 from forkwood.domain.errors import Conflict, LimitExceeded, Misused, NotFound, StoreUnusable
 from forkwood.domain.event import Purged
 from forkwood.domain.ids import Id, ending
-from forkwood.domain.response import Affects, PurgeReport
+from forkwood.domain.response import Affects, FileTouched, PurgeReport
 from forkwood.runtime import guard, naming
 from forkwood.runtime.acts import Acting
 from forkwood.runtime.shaping import named_conversation
 from forkwood.store import conversations, leftovers, log, names, nodes, purge, reach, runs
 from forkwood.store.db import Tx
+from forkwood.store.purge import Condemned
 
 OUT_OF_REACH = (
     "exports and copies made outside Forkwood's home",
@@ -72,8 +73,11 @@ class Purging(Acting):
         """
         asked = Asked(names=tuple(names), conversation=conversation, everywhere=everywhere)
         given = self._begun("purge", asked.arguments(), PurgeReport, lambda tx: self._closed(tx, asked), key=key)
-        report = given if isinstance(given, PurgeReport) else self._through(asked, given.conversations, key)
-        self._wipe(asked)
+        gone: list[Condemned] = []
+        report = (
+            given if isinstance(given, PurgeReport) else self._through(asked, given.conversations, key, gone.append)
+        )
+        self._wipe(asked, report, *gone)
         return report
 
     def purge_preview(
@@ -82,7 +86,8 @@ class Purging(Acting):
         """What `purge` would destroy and keep: for asking before it is done."""
         asked = Asked(names=tuple(names), conversation=conversation, everywhere=everywhere)
         with self.house.store.read() as tx:
-            return _report(tx, _named(tx, asked))
+            named = _named(tx, asked)
+            return _report(tx, named, self._touched(tx, purge.condemned(tx, named.nodes, named.conversations)))
 
     def _closed(self, tx: Tx, asked: Asked) -> Named:
         """What is meant. Nothing may start any more in the conversations named."""
@@ -91,11 +96,15 @@ class Purging(Acting):
             purge.close(tx, whole)
         return named
 
-    def _through(self, asked: Asked, closed: Sequence[int], key: str | None) -> PurgeReport:
+    def _through(
+        self, asked: Asked, closed: Sequence[int], key: str | None, tell: Callable[[Condemned], None]
+    ) -> PurgeReport:
         """End what is at work and destroy. Given up for whatever reason, it leaves the conversations open again."""
         try:
             self._end_runs(asked, closed)
-            return self._ended("purge", asked.arguments(), PurgeReport, lambda tx: self._destroyed(tx, asked), key=key)
+            return self._ended(
+                "purge", asked.arguments(), PurgeReport, lambda tx: self._destroyed(tx, asked, tell), key=key
+            )
         except BaseException:
             self._given_up(lambda tx: purge.reopen(tx, closed), key=key)
             raise
@@ -114,15 +123,20 @@ class Purging(Acting):
         with self.house.store.read() as tx:
             return _active(tx, named)
 
-    def _destroyed(self, tx: Tx, asked: Asked) -> PurgeReport:
-        """Everything that is meant by now, in the one transaction; what is a husk already is only reported."""
+    def _destroyed(self, tx: Tx, asked: Asked, tell: Callable[[Condemned], None]) -> PurgeReport:
+        """Everything that is meant by now, in the one transaction; what is a husk already is only reported.
+
+        TELL is told what went: afterwards the store no longer knows all of it.
+        """
         named = _named(tx, asked)
-        report = _report(tx, named)
+        what = purge.condemned(tx, named.nodes, named.conversations)
+        report = _report(tx, named, self._touched(tx, what))
         for run in _active(tx, named.conversations):
             raise _not_ending(asked, run)  # it began after another purge of this conversation was given up
+        tell(what)
         if not purge.says_anything(tx, named.nodes, named.conversations):
             return report
-        purge.destroy(tx, purge.condemned(tx, named.nodes, named.conversations))
+        purge.destroy(tx, what)
         for seq in sorted({*named.conversations, *reach.conversations_of(tx, named.nodes)}):
             log.write(
                 tx,
@@ -133,9 +147,22 @@ class Purging(Acting):
             )
         return report
 
-    def _wipe(self, asked: Asked) -> None:
-        """Take the words out of backups and files kept aside, of free pages and of the write-ahead log."""
-        leftovers.remove(Path(self.house.settings.home))
+    def _touched(self, tx: Tx, what: Condemned) -> tuple[FileTouched, ...]:
+        return leftovers.touched(tx, self._beside(), what)
+
+    def _beside(self) -> Path:
+        """Where backups and what was set aside lie: beside the store itself, wherever a link in the home leads."""
+        path = Path(self.house.store.path)
+        return path.parent if path.is_absolute() else Path(self.house.settings.home)
+
+    def _wipe(self, asked: Asked, report: PurgeReport, what: Condemned | None = None) -> None:
+        """Take the words out of backups and files kept aside, of free pages and of the write-ahead log.
+
+        WHAT went; where that was done before, it is what REPORT names.
+        """
+        with self.house.store.read() as tx:
+            gone = what or purge.condemned_by_name(tx, (*report.nodes, *report.conversations))
+            leftovers.wipe(tx, self._beside(), gone)
         self.house.store.vacuum()
         if not self.house.store.checkpoint():
             raise StoreUnusable(
@@ -203,7 +230,7 @@ def _not_ending(asked: Asked, run: Id) -> Conflict:
     )
 
 
-def _report(tx: Tx, named: Named) -> PurgeReport:
+def _report(tx: Tx, named: Named, files: tuple[FileTouched, ...]) -> PurgeReport:
     branches, inside = reach.of_nodes(tx, named.nodes)
     whole = tuple(conversations.row(tx, seq).id for seq in named.conversations)
     return PurgeReport(
@@ -212,4 +239,5 @@ def _report(tx: Tx, named: Named) -> PurgeReport:
         kept=reach.ids_of(tx, named.kept),
         affects=Affects(branches=branches, conversations=tuple(sorted({*inside, *whole}))),
         out_of_reach=OUT_OF_REACH,
+        files=files,
     )

@@ -8,6 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
+from msgspec import Struct
+
 from forkwood import wire
 
 
@@ -70,6 +73,27 @@ def opened(path: Path) -> Iterator[Aside]:
         yield aside
     finally:
         aside.close()
+
+
+def counts(path: Path) -> tuple[int, int]:
+    """Of the side file at PATH: how many rows it holds that are not in the store, and how many could not be read."""
+    rows = unread = 0
+    with path.open("rb") as file:
+        for text in file:
+            try:
+                line = wire.decode(text, _Told)
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                continue
+            rows += line.row is not None and not line.kept
+            unread += line.last - line.first + 1 if line.last else 0
+    return rows, unread
+
+
+class _Told(Struct, frozen=True):
+    row: Any = None
+    kept: bool = False
+    first: int = 0
+    last: int = 0
 
 
 def _plain(row: Mapping[str, Any] | list[Any]) -> Any:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 import apsw
 
 from forkwood.domain import limits
 from forkwood.domain.errors import StoreUnusable
+from forkwood.store.db import Store, Tx, settle
 from forkwood.store.failures import os_failure, phrased
+from forkwood.store.migrations import OLDEST_VERSION, SCHEMA_VERSION, run_script, shipped
 from forkwood.whole_file import sync_directory
 
+T = TypeVar("T")
 PAGES_AT_ONCE = 1_024
 
 
@@ -62,6 +67,59 @@ def make(source: apsw.Connection, home: Path, *, version: int, now_ms: int) -> P
     return target
 
 
+def looked_into(path: Path, question: Callable[[Tx], T]) -> T:
+    """What a backup, of this version or an older one, answers to QUESTION. Raises apsw.Error or StoreUnusable where it
+    cannot be read."""
+    with closing(_untouched(path)) as copy:
+        _refuse_unknown(path, copy.pragma("user_version"))
+        return question(Tx(copy, writes=False))
+
+
+def rewrite(path: Path, change: Callable[[Tx], None]) -> Path:
+    """Do CHANGE to a backup: in a copy that takes its place once it is whole, without a free page of the old one.
+
+    It is of this program's version then, and called so; where it lies now. Raises StoreUnusable, OSError.
+    """
+    begun = path.with_suffix(f".part-{os.getpid()}")
+    target = path.with_name(f"{path.stem.rpartition('-v')[0]}-v{SCHEMA_VERSION}.db")
+    try:
+        begun.touch(mode=0o600)
+        with phrased(str(path)), closing(_untouched(path)) as source:
+            _copy(source, begun)
+            _change(begun, change)
+            _verify(begun, SCHEMA_VERSION)
+        begun.replace(target)
+        if target != path:
+            path.unlink()
+        sync_directory(path.parent)
+    finally:
+        begun.unlink(missing_ok=True)
+    return target
+
+
+def _refuse_unknown(path: Path, version: int) -> None:
+    if not OLDEST_VERSION <= version <= SCHEMA_VERSION:
+        raise StoreUnusable(
+            f"{path} is of version {version}, which this program does not know",
+            hint="the Forkwood that made it reads it",
+            reason="version",
+            path=str(path),
+        )
+
+
+def _change(path: Path, change: Callable[[Tx], None]) -> None:
+    with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
+        connection.pragma("journal_mode", "delete")  # of one file, nothing is left beside it
+        version = connection.pragma("user_version")
+        for step in shipped()[version:]:
+            run_script(connection, f"BEGIN; {step.sql}; PRAGMA user_version = {step.version}; COMMIT")
+        settle(connection)
+        store = Store(connection, str(path))
+        with store.write() as tx:
+            change(tx)
+        store.vacuum()
+
+
 def _copy(source: apsw.Connection, path: Path) -> None:
     target = apsw.Connection(str(path))
     try:
@@ -75,7 +133,7 @@ def _copy(source: apsw.Connection, path: Path) -> None:
 
 
 def _verify(path: Path, version: int) -> None:
-    copy = apsw.Connection(f"file:{_quoted(path)}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    copy = _untouched(path)
     try:
         said = copy.execute("PRAGMA quick_check(1)").fetchall()
         found = copy.pragma("user_version")
@@ -88,6 +146,11 @@ def _verify(path: Path, version: int) -> None:
             reason="backup",
             path=str(path),
         )
+
+
+def _untouched(path: Path) -> apsw.Connection:
+    """A connection that reads the file alone, and makes no other beside it."""
+    return apsw.Connection(f"file:{_quoted(path)}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
 
 
 def _quoted(path: Path) -> str:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from forkwood import wire
 from forkwood.domain.ids import Id
@@ -53,6 +54,32 @@ def carried_outside(tx: Tx, nodes: Collection[int], conversations: Collection[in
     unread = {*conversations, *(seq for (seq,) in tx.rows("SELECT seq FROM conversation WHERE purged = 1"))}
     outside = (found.nodes for found in reach.carriers(tx, words) if found.conversation not in unread)
     return frozenset().union(*outside)
+
+
+def condemned_by_name(tx: Tx, ids: Collection[Id]) -> Condemned:
+    """All that speaks of the messages and conversations of these names, as far as they are here."""
+    return condemned(tx, _seqs(tx, "node", ids), _seqs(tx, "conversation", ids))
+
+
+def is_in_copy(tx: Tx, what: Condemned) -> bool:
+    """Whether a copy of the store holds words of WHAT."""
+    drafted = tx.value(f"SELECT 1 FROM draft WHERE lower(hex(run)) IN {_INSIDE}", (wire.text(_hex(what.runs)),))
+    return bool(drafted) or says_anything(tx, _seqs(tx, "node", what.ids), _seqs(tx, "conversation", what.ids))
+
+
+def forget_in_copy(tx: Tx, what: Condemned) -> None:
+    """Destroy in a copy of the store what it has of WHAT."""
+    found = condemned_by_name(tx, what.ids)
+    destroy(tx, replace(found, runs=found.runs | what.runs, titles=found.titles | what.titles))
+
+
+def _hex(names: Collection[bytes]) -> list[str]:
+    return sorted(name.hex() for name in names)
+
+
+def _seqs(tx: Tx, table: str, ids: Collection[Id]) -> list[int]:
+    rows = tx.rows(f"SELECT seq FROM {table} WHERE lower(hex(id)) IN {_INSIDE}", (wire.text(sorted(ids)),))
+    return [seq for (seq,) in rows]
 
 
 def says_anything(tx: Tx, nodes: Collection[int], conversations: Collection[int]) -> bool:
@@ -164,8 +191,14 @@ def _forget_conversations(tx: Tx, what: Condemned) -> None:
 
 def _forget_titles(tx: Tx, what: Condemned) -> None:
     for seq, title, titled_by in tx.rows("SELECT seq, title, titled_by FROM conversation WHERE title <> ''"):
-        if is_made_of(title, what.titles) and (titled_by != "user" or len(title) >= _TITLE_CHARACTERS_MIN):
+        if is_titled_by(title, titled_by, what):
             tx.run("UPDATE conversation SET title = '' WHERE seq = ?", (seq,))
+
+
+def is_titled_by(title: str, titled_by: str, what: Condemned) -> bool:
+    """Whether the TITLE of another conversation was made of WHAT."""
+    long_enough = titled_by != "user" or len(title) >= _TITLE_CHARACTERS_MIN
+    return bool(title) and long_enough and is_made_of(title, what.titles)
 
 
 def _scrub_events(tx: Tx, what: Condemned) -> None:
@@ -175,13 +208,18 @@ def _scrub_events(tx: Tx, what: Condemned) -> None:
     for seq, kind, conversation, run, node, payload in rows:
         if conversation in what.conversations or run in what.runs or node in what.nodes:
             left = wire.text(scrubbed(wire.decode(payload, dict)))
-        elif run in what.readers or (kind == "notice.given" and run is None and conversation in what.around):
-            left = wire.text(_forgotten(_unquoted(kind, wire.decode(payload, dict)), what))
         else:
-            left = wire.text(_forgotten(wire.decode(payload, dict), what)) if _can_name(kind, payload) else payload
+            left = left_of_event(kind, conversation, run, payload, what)
         if left != payload:
             changed.append((left, seq))
     tx.connection.executemany("UPDATE event SET payload = ? WHERE seq = ?", changed)
+
+
+def left_of_event(kind: str, conversation: int | None, run: bytes | None, payload: str, what: Condemned) -> str:
+    """The payload of an event that stays, without what it tells of WHAT."""
+    if run in what.readers or (kind == "notice.given" and run is None and conversation in what.around):
+        return wire.text(_forgotten(_unquoted(kind, wire.decode(payload, dict)), what))
+    return wire.text(_forgotten(wire.decode(payload, dict), what)) if _can_name(kind, payload) else payload
 
 
 def _unquoted(kind: str, payload: dict[str, Any]) -> dict[str, Any]:
@@ -205,10 +243,15 @@ def _forgotten(payload: dict[str, Any], what: Condemned) -> dict[str, Any]:
 def _scrub_receipts(tx: Tx, what: Condemned) -> None:
     changed: list[tuple[str, str, str]] = []
     for client, key, response in tx.each("SELECT client, key, response FROM receipt WHERE response IS NOT NULL"):
-        left = wire.text(forgotten(wire.decode(response, object), what.ids, what.titles))
+        left = left_of_response(response, what)
         if left != response:
             changed.append((left, client, key))
     tx.connection.executemany("UPDATE receipt SET response = ? WHERE client = ? AND key = ?", changed)
+
+
+def left_of_response(response: str, what: Condemned) -> str:
+    """What a receipt gave, without what it tells of WHAT."""
+    return wire.text(forgotten(wire.decode(response, object), what.ids, what.titles))
 
 
 def _forget_runs(tx: Tx, what: Condemned) -> None:

@@ -131,6 +131,17 @@ def test_purge_asks_and_where_nobody_is_there_refuses(names: list[str]) -> None:
     assert "four" not in succeed("log", "--json").out
 
 
+def test_purge_names_the_files_it_touches_before_and_after(names: list[str], home: Path) -> None:
+    damaged = home / "forkwood.db.corrupt-1"
+    damaged.write_bytes(b"damaged")
+    why = "a damaged store, which may hold what is purged and cannot be written anew"
+    asked = run_cli("purge", names[3])
+    assert (asked.code, damaged.exists()) == (4, True)
+    assert f"{damaged.name} will be removed: {why}" in asked.err
+    assert f"Removed: {damaged.name}, {why}" in succeed("purge", names[3], "--yes").out
+    assert not damaged.exists()
+
+
 def test_purge_names_what_stays_and_what_it_cannot_reach(names: list[str]) -> None:
     succeed("fork", names[1], "--title", "Other")
     told = succeed("purge", names[0], "--yes", "-c", given(["ls"])[1]["id"])

@@ -167,6 +167,8 @@ def _asked(call: Call, names: tuple[str, ...], *, everywhere: bool) -> None:
     if not going.nodes and not going.conversations:
         return  # all of it stays, and the report names it
     question = f"Destroy {_amounts(going)} with every version, for good?"
+    for file in going.files:
+        call.terminal.note(f"{file.path} will be {file.fate}: {file.why}.")
     if not call.terminal.is_conversation:
         raise Refused(f"{question} Nobody is here to be asked", hint="say --yes, or hide it, which can be taken back")
     call.terminal.note(reach_words(going.affects))
@@ -186,6 +188,7 @@ def _purged(report: PurgeReport) -> str:
     if report.kept:
         kept = ", ".join(map(short, report.kept))
         lines.append(f"Kept, for another conversation carries it: {kept} (--everywhere destroys it there too)")
+    lines += (f"{file.fate.capitalize()}: {file.path}, {file.why}." for file in report.files)
     if report.out_of_reach:
         lines.append(f"Out of reach: {'; '.join(report.out_of_reach)}.")
     return "\n".join(lines)
