@@ -37,8 +37,8 @@ def test_the_shape_of_the_contract() -> None:
         answers=(),
     )
     assert list(wire.plain(waiting)) == [
-        "id", "kind", "run", "conversation", "status", "call", "questions", "about", "answers", "answer", "by", "via",
-        "answered_ms", "expires_ms",
+        "id", "kind", "run", "conversation", "status", "call", "questions", "about", "answers", "answer", "grant", "by",
+        "via", "answered_ms", "expires_ms",
     ]  # fmt: skip
     assert wire.plain(Question(text="Which?", options=("a",))) == {"text": "Which?", "options": ["a"]}
 

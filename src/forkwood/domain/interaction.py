@@ -35,7 +35,8 @@ class CallShown(Struct, frozen=True, kw_only=True):
 
 
 class Interaction(Struct, frozen=True, kw_only=True):
-    """One interaction. ABOUT says what is asked; ANSWERS are the words that close it, none where any text does."""
+    """One interaction. ABOUT says what is asked; ANSWERS are the words that close it, none where any text does; GRANT is
+    what the yes gave."""
 
     id: Id
     kind: Sort
@@ -47,6 +48,7 @@ class Interaction(Struct, frozen=True, kw_only=True):
     about: str
     answers: tuple[str, ...]
     answer: str | tuple[str, ...] | None = None
+    grant: Id | None = None
     by: By | None = None
     via: Via | None = None
     answered_ms: int | None = None

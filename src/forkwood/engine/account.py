@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import Any
 
 import msgspec
@@ -19,16 +20,20 @@ from forkwood.domain.response import LeftOut, Why
 from forkwood.domain.run_event import Recipe, ReplyKept
 from forkwood.domain.tree import ROOT, Node, Spot, parse_place
 from forkwood.engine.prepare import digest_of, rebuilt
-from forkwood.store import blobs, log, manifests, marks, names, nodes, places, summaries, walk
+from forkwood.store import blobs, grants, interactions, log, manifests, marks, names, nodes, places, summaries, walk
 from forkwood.store.db import Tx
 
 
 class Turn(Struct, frozen=True, kw_only=True):
-    """The turn that made a reply. KEPT is None where the reply was interrupted and asked for again."""
+    """The turn that made a reply. KEPT is None where the reply was interrupted and asked for again. SINCE and UNTIL are
+    the log numbers between which its calls were dealt with; GRANTED are the grants that let them run."""
 
     number: int
     recipe: Recipe
     kept: ReplyKept | None
+    since: int
+    until: int
+    granted: tuple[Id, ...] = ()
 
 
 def why(tx: Tx, node: int) -> Why:
@@ -64,6 +69,8 @@ def _accounted(tx: Tx, row: Node, turn: Turn) -> Why:
         reason=reason,
         usage=None if kept is None or kept.usage is None else wire.plain(kept.usage),
         cost=None if kept is None else kept.cost,
+        interactions=tuple(interactions.of_turn(tx, row.origin.run or "", turn.since, turn.until)),
+        grants=tuple(grants.row(tx, grant) for grant in turn.granted),
     )
 
 
@@ -126,13 +133,28 @@ def _gone(tx: Tx, recipe: Recipe) -> str | None:
 def _turn(events: list[Event], row: Node) -> Turn | None:
     """The turn in EVENTS of a run that made the reply ROW: its recipe is the last one before the reply came."""
     recipe: Recipe | None = None
-    for event in events:
+    for index, event in enumerate(events):
         if event.kind == "turn.started":
             recipe = msgspec.convert(event.payload["recipe"], Recipe)
         elif event.node == row.id and event.kind in {"reply.kept", "reply.interrupted"} and recipe is not None:
             kept = msgspec.convert(event.payload, ReplyKept) if event.kind == "reply.kept" else None
-            return Turn(number=event.payload["turn"], recipe=recipe, kept=kept)
+            after = list(takewhile(lambda one: one.kind != "turn.started", events[index + 1 :]))
+            return Turn(
+                number=event.payload["turn"],
+                recipe=recipe,
+                kept=kept,
+                since=event.seq,
+                until=after[-1].seq if after else event.seq,
+                granted=() if kept is None else _granted(kept, after),
+            )
     return None
+
+
+def _granted(kept: ReplyKept, after: list[Event]) -> tuple[Id, ...]:
+    """The grants that let calls of a reply run, as each was judged last."""
+    found = {call.call: call.granted for call in kept.calls}
+    found |= {event.payload["call"]: event.payload.get("granted") for event in after if event.kind == "call.judged"}
+    return tuple(dict.fromkeys(grant for grant in found.values() if grant is not None))
 
 
 def _spot(tx: Tx, recipe: Recipe) -> Spot:

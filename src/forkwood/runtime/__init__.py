@@ -34,6 +34,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "notices",
     ),
     "Running": ("drive", "settle", "resume", "cancel"),
+    "Answering": ("pending", "interaction", "answer", "grants", "revoke"),
     "Accounting": ("why",),
     "Purging": ("purge", "purge_preview"),
     "Models": ("models", "survey", "answering", "models_use", "models_key", "models_pull"),
@@ -43,6 +44,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
 
 if TYPE_CHECKING:
     from forkwood.runtime.accounting import Accounting
+    from forkwood.runtime.answering import Answering
     from forkwood.runtime.keeping import Keeping
     from forkwood.runtime.models import Models
     from forkwood.runtime.purging import Purging
@@ -54,7 +56,9 @@ if TYPE_CHECKING:
     from forkwood.runtime.upkeep import Upkeep
     from forkwood.store.verify import Report
 
-    class AllVerbs(Talking, Shaping, Keeping, Undoing, Reading, Running, Accounting, Purging, Models, Upkeep):
+    class AllVerbs(
+        Talking, Shaping, Keeping, Undoing, Reading, Running, Answering, Accounting, Purging, Models, Upkeep
+    ):
         """What the type checker sees: every room at once."""
 
 else:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from forkwood.domain.ids import Id
+from forkwood.domain.run import MOVING
 from forkwood.engine import driver
 from forkwood.runtime.house import House
-from forkwood.store import runs
+from forkwood.store import interactions, runs
 from forkwood.store.db import Tx
 
 
@@ -19,5 +20,10 @@ def is_driven(house: House, run: runs.RunRow) -> bool:
 
 
 def left(tx: Tx, house: House, conversation: int) -> list[Id]:
-    """The runs of a conversation that have something to do and that nobody drives, oldest first, at any tip."""
-    return [found.run for found in runs.moving(tx, conversation) if not is_driven(house, found)]
+    """The runs of a conversation that have something to do and that nobody drives, oldest first, at any tip.
+
+    One that waits for what nobody can answer any more goes on too.
+    """
+    late = frozenset(interactions.overdue(tx, house.clock(), conversation))
+    found = [runs.details(tx, run) for run in runs.active(tx, conversation)]
+    return [one.run for one in found if (one.status in MOVING or one.run in late) and not is_driven(house, one)]

@@ -50,9 +50,9 @@ def pending(tx: Tx, conversation: int | None = None) -> list[Interaction]:
     return [_interaction(tx, row) for row in sorted(found, key=lambda row: row[0])]
 
 
-def of_turn(tx: Tx, run: Id, after: int, before: int) -> list[Interaction]:
-    """The interactions of a run that were opened between two log numbers, oldest first."""
-    rows = tx.rows(f"{_OF_RUN} AND o.seq > ? AND o.seq < ? ORDER BY o.seq", (bytes.fromhex(run), after, before))
+def of_turn(tx: Tx, run: Id, after: int, until: int) -> list[Interaction]:
+    """The interactions of a run that were opened behind AFTER and no later than UNTIL, log numbers, oldest first."""
+    rows = tx.rows(f"{_OF_RUN} AND o.seq > ? AND o.seq <= ? ORDER BY o.seq", (bytes.fromhex(run), after, until))
     return [_interaction(tx, found) for found in rows]
 
 
@@ -66,7 +66,12 @@ def close(
 
 def overdue(tx: Tx, now_ms: int, conversation: int | None = None) -> list[Id]:
     """The runs with an interaction whose time is over and that nobody has closed yet, oldest first."""
-    return [run for run in runs.active(tx, conversation) if _late(tx, run, now_ms)]
+    return [run for run in runs.active(tx, conversation) if is_late(tx, run, now_ms)]
+
+
+def is_late(tx: Tx, run: Id, now_ms: int) -> bool:
+    """Whether the run has an interaction whose time is over and that nobody has closed yet."""
+    return bool(_late(tx, run, now_ms))
 
 
 def expire(tx: Tx, run: Id, *, via: Via, now_ms: int) -> None:
@@ -115,6 +120,7 @@ def _interaction(tx: Tx, found: tuple[Any, ...]) -> Interaction:
         about=opened.about,
         answers=answers_to(opened.sort, opened.call),
         answer=None if closed is None else closed.answer,
+        grant=None if closed is None else closed.grant,
         by=by if by_person else None,
         via=via if by_person else None,
         answered_ms=at_ms if by_person else None,
