@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from forkwood.domain.manifest import Manifest
 from forkwood.domain.message import Attachment, Part, Replay, Role, Text, Thinking, ToolCall, ToolResult
 from forkwood.domain.model import Binding, Traits
@@ -52,6 +54,12 @@ def call(name: str, tool: str = "look", **arguments: Any) -> ToolCall:
 
 def result(name: str, words: str = "seen", tool: str = "look") -> ToolResult:
     return ToolResult(call=name, name=tool, outcome="ok", parts=(Text(text=words),))
+
+
+WHOLE = ToolResult(
+    call="a", name="look", outcome="ok", parts=(Text(text="head … tail"), replace(NOTES, meta={"whole": True}))
+)
+"""The result of a call, cut, with the whole of it beside."""
 
 
 def thought(words: str, replay: Replay | None = SIGNED) -> Thinking:

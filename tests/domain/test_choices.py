@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from forkwood.domain import limits
-from forkwood.domain.choices import parse
+from forkwood.domain.choices import parse, tools_named
 from forkwood.domain.errors import LimitExceeded, Misused
 
 
@@ -82,3 +82,9 @@ def test_each_bound_holds_at_its_edge(key: str, most: str, over: str) -> None:
     assert parse(key, most)
     with pytest.raises(LimitExceeded):
         parse(key, most + over)
+
+
+def test_the_tools_a_value_speaks_of_are_known_by_name() -> None:
+    assert tools_named("-b +a, -c") == ("b", "a", "c")
+    with pytest.raises(Misused):
+        tools_named("b")

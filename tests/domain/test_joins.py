@@ -18,7 +18,7 @@ from forkwood.domain.errors import Misused
 from forkwood.domain.message import Part, Role, Text, ToolCall, ToolResult
 from forkwood.domain.model import Traits
 from forkwood.domain.prompt import Prompt, PromptMessage, Said
-from tests.domain.paths import CAT, FILES, GOLDEN, NOTES, call, manifest, node, path, result, thought
+from tests.domain.paths import CAT, FILES, GOLDEN, NOTES, WHOLE, call, manifest, node, path, result, thought
 
 FOLDER = Path(__file__).parent / "golden"
 
@@ -119,6 +119,14 @@ def test_images_go_to_models_that_see(images: bool | None, last: str) -> None:
 def test_small_text_files_are_fenced_and_wanted_before() -> None:
     assert joins.wanted(GOLDEN["attachments"], manifest()) == (NOTES.blob,)
     assert "notes.txt:\n````\na ``` b\nc\n````" in words(built(GOLDEN["attachments"]))[0]
+
+
+def test_of_a_long_result_a_model_reads_what_is_left() -> None:
+    prompt = joins.build(
+        path(("user", ("q",)), ("assistant", (call("a"),)), ("tool", (WHOLE,))), manifest(), files=FILES
+    )
+    (read,) = prompt.messages[2].parts
+    assert isinstance(read, ToolResult) and read.parts == (Text(text="head … tail"),)
 
 
 def test_withdrawn_tools_are_not_offered() -> None:

@@ -9,7 +9,7 @@ import pytest
 from forkwood.domain.message import Replay
 from forkwood.domain.model import Traits
 from forkwood.domain.omissions import left_out
-from tests.domain.paths import CAT, FILES, GOLDEN, NOTES, manifest, node, path, result, thought
+from tests.domain.paths import CAT, FILES, GOLDEN, NOTES, WHOLE, call, manifest, node, path, result, thought
 
 THINKING = "thinking goes back only to the model that gave it, and only signed"
 
@@ -29,6 +29,7 @@ THINKING = "thinking goes back only to the model that gave it, and only signed"
         ),
         (path(("user", ("  ",))), {}, [(1, "a text without words")]),
         (path(("assistant", (thought("x", Replay(dialect="chat", family="claude", value=1)),))), {}, [(1, THINKING)]),
+        (path(("assistant", (call("a"),)), ("tool", (WHOLE,))), {}, [(2, "the middle of a long result: look")]),
         (path(("tool", (result("a"),))), {}, [(1, "a result without its call: look")]),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import pytest
 from forkwood.domain import limits
 from forkwood.domain.message import Part, Text, Thinking, ToolCall
 from forkwood.domain.model import Reply, Usage
+from forkwood.domain.settings import Settings
+from forkwood.engine.drive import Engine
 from forkwood.store import conversations, drafts, entries, nodes
-from tests.engine.stage import FakeModel, Stage, results, text
+from tests.engine.stage import FakeModel, FakeTool, Stage, calling, reply, results, text
 
 
 def kept(stage: Stage, run: str) -> dict[str, Any]:
@@ -109,3 +112,45 @@ async def test_a_reply_the_tree_cannot_hold_ends_the_run_and_says_why(tmp_path: 
 
 def _done(words: str) -> list[Any]:
     return [Reply(parts=(Text(text=words),), finish="stop")]
+
+
+def rounds(stage: Stage, rounds_max: int) -> None:
+    """Let runs of STAGE call tools for so many turns."""
+    settings = Settings(home=str(stage.folder), rounds=rounds_max)
+    stage.engine = Engine(replace(stage.engine._supplies, settings=lambda: settings))
+
+
+async def test_at_the_limit_of_rounds_the_last_reply_says_why_it_has_no_tools(tmp_path: Path) -> None:
+    script = [*(calling("look") for _ in range(2)), reply("That is all.")]
+    model = FakeModel(*script)
+    stage = Stage(tmp_path, model, tools=[FakeTool("look")])
+    rounds(stage, 2)
+    assert (await stage.answer()).text == "That is all."
+    assert [len(prompt.tools) for prompt in model.prompts] == [1, 1, 0]
+    with stage.store.read() as tx:
+        path = entries.entries(tx, conversations.head(tx, stage.conversation))
+    (notice,) = [notice for entry in path for notice in entry.notices]
+    assert path[-1].notices == (notice,) and notice.what == "reply"
+    assert notice.text == (
+        "the run reached the limit of 2 rounds of tool calls (rounds in config.toml): this last reply was asked for "
+        "without tools; another message goes on"
+    )
+
+
+async def test_at_the_limit_of_turns_that_limit_is_named(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(limits, "turns_max", 3)
+    model = FakeModel(calling("build"), calling("build"), reply("Built."))
+    stage = Stage(tmp_path, model, tools=[FakeTool("build", spends_round=False)])
+    await stage.answer()
+    assert [len(prompt.tools) for prompt in model.prompts] == [1, 1, 0]
+    with stage.store.read() as tx:
+        (notice,) = entries.entries(tx, conversations.head(tx, stage.conversation))[-1].notices
+    assert notice.text.startswith("the run reached the limit of 3 turns of a run: this last reply was asked for")
+
+
+async def test_a_model_that_calls_on_without_tools_ends_the_run_failed(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, FakeModel(calling("look"), calling("look")), tools=[look := FakeTool("look")])
+    rounds(stage, 1)
+    result = await stage.answer()
+    assert result.status == "failed" and result.error is not None and result.error["reason"] == "protocol"
+    assert look.used == ["a"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ from forkwood import wire
 from forkwood.domain import limits
 from forkwood.domain.errors import ProviderFailed
 from forkwood.domain.message import Attachment
-from forkwood.domain.settings import Parameters
+from forkwood.domain.settings import Parameters, Settings
+from forkwood.engine.drive import Engine
 from forkwood.engine.prepare import digest_of, fresh
 from forkwood.store import blobs, conversations, manifests
 from tests.domain.paths import node, path
@@ -70,6 +72,26 @@ async def test_the_manifest_seals_the_conversation_as_it_is(tmp_path: Path) -> N
     assert (sealed.binding, sealed.traits, sealed.door) == (model.binding, model.traits, "cli")
     prompt = model.prompts[0]
     assert (prompt.system, [tool.name for tool in prompt.tools]) == ("Be brief.", ["look"])
+
+
+async def test_a_run_is_sealed_with_the_rounds_that_are_set(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, FakeModel(reply("Hello.")))
+    stage.engine = Engine(dataclasses.replace(stage.engine._supplies, settings=lambda: Settings(home="/h", rounds=7)))
+    stage.say("Hi")
+    await stage.drive(run := stage.open())
+    (sealed,) = [event.payload for event in stage.events(run) if event.kind == "run.sealed"]
+    with stage.store.read() as tx:
+        assert manifests.get(tx, sealed["manifest"]).limits.rounds_max == sealed["rounds_max"] == 7
+
+
+@pytest.mark.parametrize(("tools", "offered"), [(False, []), (None, ["look"]), (True, ["look"])])
+async def test_a_model_that_calls_no_tools_is_offered_none(
+    tmp_path: Path, tools: bool | None, offered: list[str]
+) -> None:
+    model = FakeModel(reply("Hello."))
+    model.traits = replace(model.traits, tools=tools)
+    await Stage(tmp_path, model, tools=[FakeTool("look")]).answer()
+    assert [tool.name for tool in model.prompts[0].tools] == offered
 
 
 async def test_the_programs_system_prompt_holds_where_the_conversation_has_none(tmp_path: Path) -> None:

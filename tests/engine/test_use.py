@@ -8,11 +8,15 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from forkwood.domain.errors import Refused
-from forkwood.domain.message import Text, ToolResult
+from forkwood.domain import limits
+from forkwood.domain.errors import Refused, StoreUnusable
+from forkwood.domain.message import Attachment, Text, ToolResult
 from forkwood.domain.run_event import InteractionClosed
+from forkwood.domain.step import UseTool
 from forkwood.domain.tool import ToolOutcome
-from forkwood.store import log, runs
+from forkwood.engine.grip import Grip
+from forkwood.engine.use import use_tool
+from forkwood.store import blobs, conversations, log, runs
 from tests.engine.stage import (
     NOW,
     WHO,
@@ -167,3 +171,149 @@ async def test_of_reads_side_by_side_one_that_has_changed_is_settled_and_the_oth
     (result,) = results(await stage.drive(stage.open()))
     outcomes = [part.outcome for part in stage.nodes()[-2].parts if isinstance(part, ToolResult)]
     assert result.status == "done" and outcomes == ["ok", "error"] and (look.used, find.used) == (["a"], [])
+
+
+def told(stage: Stage) -> list[tuple[str, tuple[Text | Attachment, ...]]]:
+    """How the calls of the last turn but one ended, and what the model read."""
+    return [(part.outcome, part.parts) for part in stage.nodes()[-2].parts if isinstance(part, ToolResult)]
+
+
+@pytest.mark.parametrize(("over", "parts"), [(0, 1), (1, 2)])
+async def test_a_result_over_the_limit_is_cut_in_its_middle_and_kept_whole(
+    tmp_path: Path, over: int, parts: int
+) -> None:
+    long = "a" + "é" * ((limits.result_bytes_max + over) // 2 - 1) + "z" * (1 + over % 2)
+    assert len(long.encode()) == limits.result_bytes_max + over
+    model = FakeModel(calling("look"), reply("Much."))
+    stage = Stage(tmp_path, model, tools=[FakeTool("look", lambda: long)])
+    await stage.answer()
+    ((outcome, read),) = told(stage)
+    assert outcome == "ok" and len(read) == parts
+    shown = read[0]
+    assert isinstance(shown, Text) and len(shown.text.encode()) <= limits.result_bytes_max
+    assert (f"of {len(long.encode()):,} bytes are left out here: the person has the whole" in shown.text) == bool(over)
+    for whole in read[1:]:
+        assert isinstance(whole, Attachment) and whole.meta == {"whole": True} and whole.trust == "untrusted"
+        assert (whole.name, whole.mime, whole.size) == ("look.txt", "text/plain", len(long.encode()))
+        with stage.store.read() as tx:
+            assert blobs.get(tx, whole.blob).decode() == long
+            holders = [row[0] for row in tx.rows("SELECT node FROM attachment WHERE blob = ?", (whole.blob,))]
+        assert holders == [node.seq for node in stage.nodes()[1:3]], "the reply that called, and its results"
+    (sent,) = [message.parts for message in model.prompts[-1].messages if message.role == "tool"]
+    (given,) = sent
+    assert isinstance(given, ToolResult) and given.parts == (shown,), "no prompt holds the whole"
+
+
+async def test_what_is_too_long_to_be_kept_is_said_to_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "attachment_bytes_max", limits.result_bytes_max + 9)
+    tools = [FakeTool("look", lambda: "a" * (limits.result_bytes_max + 10))]
+    stage = Stage(tmp_path, FakeModel(calling("look"), reply("Much.")), tools=tools)
+    await stage.answer()
+    ((_, read),) = told(stage)
+    assert len(read) == 1 and isinstance(read[0], Text) and "left out here: too much to be kept" in read[0].text
+
+
+async def test_results_of_most_calls_at_their_limit_are_one_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "message_bytes_max", 3 * limits.result_bytes_max)
+    tools = [FakeTool("look", lambda: "雪" * limits.result_bytes_max)]
+    stage = Stage(tmp_path, FakeModel(calling("look", "look", "look"), reply("Much.")), tools=tools)
+    assert (await stage.answer()).status == "done" and len(told(stage)) == 3
+
+
+async def test_what_a_tool_gives_can_be_kept_whatever_it_is(tmp_path: Path) -> None:
+    tools = [FakeTool("look", lambda: "half \ud83d and \0")]
+    stage = Stage(tmp_path, FakeModel(calling("look"), reply("Odd.")), tools=tools)
+    assert (await stage.answer()).status == "done"
+    assert told(stage) == [("ok", (Text(text="half \\ud83d and \0"),))]
+
+
+@pytest.mark.parametrize(
+    ("effect", "after_crash", "outcome"), [("read", "again", "error"), ("execute", "doubt", "unknown")]
+)
+async def test_a_tool_that_takes_too_long_is_stopped(
+    tmp_path: Path, effect: str, after_crash: str, outcome: str
+) -> None:
+    stopped: list[str] = []
+
+    async def forever() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.append("look")
+
+    tool = FakeTool("look", forever, effect=effect, after_crash=after_crash, seconds_max=0.0)
+    stage = Stage(tmp_path, FakeModel(calling("look"), reply("Slow.")), tools=[tool])
+    with stage.store.write() as tx:
+        conversations.write_setting(tx, stage.conversation, "approvals", "allow-all")
+    assert (await stage.answer()).status == "done" and stopped == ["look"]
+    ((ended, (words,)),) = told(stage)
+    assert ended == outcome and isinstance(words, Text)
+    assert words.text.startswith("stopped: it was not done after 0 seconds")
+    assert FakeTool("other").sealed.seconds_max == limits.tool_seconds_max
+
+
+async def test_a_tool_whose_own_wait_ran_out_is_an_error(tmp_path: Path) -> None:
+    def times_out() -> None:
+        raise TimeoutError("no answer")
+
+    stage = Stage(tmp_path, FakeModel(calling("look"), reply("So.")), tools=[FakeTool("look", times_out)])
+    await stage.answer()
+    assert told(stage) == [("error", (Text(text="the tool broke: TimeoutError: no answer"),))]
+
+
+@pytest.mark.parametrize("names", [("keep",), ("look", "keep")])
+async def test_a_store_that_fails_a_tool_lets_the_run_go(tmp_path: Path, names: tuple[str, ...]) -> None:
+    full = True
+
+    def keep() -> str:
+        if full:
+            raise StoreUnusable("the disk is full", reason="full")
+        return "kept"
+
+    stage = Stage(
+        tmp_path, FakeModel(calling(*names), reply("Good.")), tools=[FakeTool("look"), FakeTool("keep", keep)]
+    )
+    stage.say("Hi")
+    run = stage.open()
+    with pytest.raises(StoreUnusable, match="the disk is full"):
+        await stage.drive(run)
+    assert stage.run(run).status == "running"
+    full = False
+    assert results(await stage.drive(run))[0].status == "done"
+    assert {outcome for outcome, _ in told(stage)} == {"ok"}
+
+
+async def test_a_tool_that_is_switched_off_meanwhile_is_denied_and_offered_no_more(tmp_path: Path) -> None:
+    look = FakeTool("look")
+
+    def switch_off() -> None:
+        with stage.store.write() as tx:
+            conversations.write_setting(tx, stage.conversation, "tools_off", ["look"])
+
+    model = FakeModel([switch_off, *calling("look")], reply("So."))
+    stage = Stage(tmp_path, model, tools=[look, FakeTool("find")])
+    assert (await stage.answer()).status == "done" and look.used == []
+    assert told(stage) == [("denied", (Text(text="this tool was switched off since it was asked"),))]
+    assert [[tool.name for tool in prompt.tools] for prompt in model.prompts] == [["look", "find"], ["find"]]
+
+
+async def test_a_run_that_is_cancelled_just_before_a_call_has_not_begun_it(tmp_path: Path) -> None:
+    tool = FakeTool("test", effect="execute", after_crash="doubt")
+    stage = Stage(tmp_path, FakeModel(calling("test")), tools=[tool])
+    with stage.store.write() as tx:
+        conversations.write_setting(tx, stage.conversation, "approvals", "allow-all")
+    stage.say("Hi")
+    run = stage.open()
+
+    async def cancelled_first(grip: Grip, step: UseTool) -> None:
+        with stage.store.write() as tx:
+            runs.ask_to_cancel(tx, run, who=WHO, now_ms=NOW)
+        await use_tool(grip, step)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("forkwood.engine.drive.use_tool", cancelled_first)
+        assert results(await stage.drive(run))[0].status == "cancelled"
+    (settled,) = [event.payload for event in stage.events(run) if event.kind == "call.settled"]
+    assert (settled["outcome"], tool.used, stage.kinds(run).count("call.started")) == ("cancelled", [], 0)

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from forkwood.domain.errors import Misused, NotFound
 from forkwood.domain.settings import Parameters, Profile, Settings
 from forkwood.runtime import Runtime
+from forkwood.store import conversations
 from tests.runtime.doors import door, said
 
 CAREFUL = Profile(
@@ -151,3 +152,24 @@ def test_the_trash_of_one_conversation_is_what_is_hidden_in_it(runtime: Runtime)
     assert [row.id for row in everything.conversations] == [second]
     assert {node.id for node in everything.nodes} == {hidden, other}
     assert (only.conversations, [node.id for node in only.nodes]) == ((), [hidden])
+
+
+@pytest.mark.parametrize("value", ["-recal", "+recal", "-recall -recal"])
+def test_a_tool_of_another_name_is_refused_with_the_names_there_are(runtime: Runtime, value: str) -> None:
+    runtime.new()
+    with pytest.raises(NotFound, match="there is no tool 'recal'") as refused:
+        runtime.set("tools", value)
+    assert refused.value.facts["candidates"] == sorted(runtime.house.tools)
+    assert runtime.conversation().tools_off == ()
+
+
+def test_what_was_switched_off_can_be_switched_on_when_it_is_no_more() -> None:
+    settings = Settings(home="/nowhere", profiles={"old": Profile(tools_off=("gone",))})
+    runtime = door(settings=settings)
+    with pytest.raises(NotFound, match="there is no tool 'gone'"):
+        runtime.new(profile="old")
+    runtime.new()
+    with runtime.house.store.write() as tx:
+        conversations.write_setting(tx, 1, "tools_off", ["gone"])
+    assert runtime.set("tools", "-recall").conversation.tools_off == ("gone", "recall")
+    assert runtime.set("tools", "+gone").conversation.tools_off == ("recall",)

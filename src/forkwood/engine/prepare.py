@@ -13,7 +13,7 @@ from forkwood.domain.conversation import Conversation
 from forkwood.domain.errors import Conflict, LimitExceeded
 from forkwood.domain.ids import Id
 from forkwood.domain.manifest import RETRY, Bounds, Manifest
-from forkwood.domain.model import Model
+from forkwood.domain.model import Model, Traits
 from forkwood.domain.prompt import Prompt, Said, words_bytes
 from forkwood.domain.run_event import Recipe
 from forkwood.domain.step import CallModel
@@ -120,14 +120,11 @@ def _manifest(tx: Tx, supplies: Supplies, held: Held, model: Model) -> Manifest:
             sealed=manifest.binding.origin,
             found=model.binding.origin,
         )
-    live = {tool.sealed.spec.name: tool.sealed for tool in supplies.tools.values()}
-    tools = tuple(live[tool.spec.name] for tool in manifest.tools if tool.spec.name in live)
+    off = conversations.row(tx, held.conversation).tools_off
+    tools = _offered(supplies, manifest.traits, off)
     policy = judging.policy_now(tx, supplies, held)
-    return (
-        manifest
-        if (tools, policy) == (manifest.tools, manifest.policy)
-        else replace(manifest, tools=tools, policy=policy)
-    )
+    now = replace(manifest, tools=tools, tools_off=off, policy=policy)
+    return manifest if now == manifest else now
 
 
 def _new(tx: Tx, conversation: Conversation, supplies: Supplies, held: Held, model: Model) -> Manifest:
@@ -139,7 +136,7 @@ def _new(tx: Tx, conversation: Conversation, supplies: Supplies, held: Held, mod
         parameters=conversation.params,
         system=system,
         profile=conversation.profile,
-        tools=() if model.traits.tools is False else _offered(supplies, conversation.tools_off),
+        tools=_offered(supplies, model.traits, conversation.tools_off),
         tools_off=conversation.tools_off,
         policy=judging.policy_now(tx, supplies, held),
         door=held.door,
@@ -149,5 +146,8 @@ def _new(tx: Tx, conversation: Conversation, supplies: Supplies, held: Held, mod
     return wire.decode(wire.canonical(manifest), Manifest)
 
 
-def _offered(supplies: Supplies, off: tuple[str, ...]) -> tuple[ToolSealed, ...]:
+def _offered(supplies: Supplies, traits: Traits, off: tuple[str, ...]) -> tuple[ToolSealed, ...]:
+    """The tools that are switched on, as of now; none for a model that is known to call none."""
+    if traits.tools is False:
+        return ()
     return tuple(tool.sealed for tool in supplies.tools.values() if tool.sealed.spec.name not in off)

@@ -20,11 +20,12 @@ from forkwood.engine import judging
 from forkwood.engine.advance import calls_in_turn
 from forkwood.engine.attend import attend
 from forkwood.engine.grip import Grip
-from forkwood.store import blobs, holding, manifests, nodes
+from forkwood.store import blobs, conversations, holding, manifests, nodes
 from forkwood.store.db import Tx
 from forkwood.store.holding import Held, Lost
 
 CHANGED = "changed since it was asked"
+SWITCHED_OFF = "this tool was switched off since it was asked"
 
 Read: TypeAlias = "tuple[Text | Attachment, ...]"
 """What a model reads of a result."""
@@ -110,10 +111,13 @@ def _announced(grip: Grip, due: list[_Due]) -> bool:
 def _objections(tx: Tx, grip: Grip, held: Held, due: list[_Due]) -> list[CallSettled | CallJudged]:
     """What stands against carrying the calls out now, in the transaction in which they would begin."""
     policy, calls = judging.policy_now(tx, grip.supplies, held), {call.call: call for call in held.state.open_calls}
+    off = conversations.row(tx, held.conversation).tools_off
     found: list[CallSettled | CallJudged] = []
     for one in due:
         sealed, name = one.tool.sealed, one.call.call
-        if not judging.is_bound(held.state, name, sealed, one.call.arguments):
+        if sealed.spec.name in off:
+            found.append(closing(calls[name], "denied", SWITCHED_OFF))
+        elif not judging.is_bound(held.state, name, sealed, one.call.arguments):
             found.append(closing(calls[name], "error", CHANGED))
         elif (anew := judging.judged_anew(calls[name], sealed, policy)) is not None:
             found.append(anew)
