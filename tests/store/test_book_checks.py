@@ -29,6 +29,8 @@ CASES = [
     case("age before its nodes", "UPDATE conversation SET updated_ms = 9 WHERE seq = 2", kinds="counts", mended=True),
     case("status", "UPDATE run SET status = 'running', input = 7", kinds="run", mended=True),
     case("tip", "UPDATE run SET tip_node = 63", kinds="run", mended=True),
+    case("a run over whose end is lost", "DELETE FROM event WHERE kind = 'run.ended'", kinds="run"),
+    case("a run whose beginning is lost", "DELETE FROM event WHERE run IS NOT NULL", kinds="counts, run"),
     case("manifest", "UPDATE manifest SET body = '{}'", kinds="manifest"),
     case("manifest that says nothing", "UPDATE manifest SET body = 'null'", kinds="manifest"),
     case("blob", "UPDATE blob SET bytes = zeroblob(size)", kinds="blob"),

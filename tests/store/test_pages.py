@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forkwood.store.pages import PAGE_BYTES, Pages, Row, Value, index_rows, table_rows
+from forkwood.store.pages import PAGE_BYTES, Garbled, Pages, Row, Value, index_rows, table_rows
 from tests.store.seeds import fill, opened
 
 VALUES: list[list[Value]] = [
@@ -79,6 +79,35 @@ def rows_of(path: Path) -> list[Row]:
         return list(table_rows(pages))
     finally:
         pages.close()
+
+
+def test_text_that_is_none_is_marked(tmp_path: Path) -> None:
+    connection = made(tmp_path / "f.db")
+    connection.execute("UPDATE t SET c1 = CAST(x'61e561' AS TEXT) WHERE rowid = 1")
+    connection.close()
+    pages = Pages(tmp_path / "f.db", tmp_path / "f.db-wal")
+    values = of_t(pages)[1]
+    assert [(value, type(value)) for value in values if isinstance(value, str)] == [("a\ufffda", Garbled)]
+    pages.close()
+
+
+def test_rows_of_a_doubtful_page_come_last(tmp_path: Path) -> None:
+    path = tmp_path / "f.db"
+    connection = apsw.Connection(str(path))
+    connection.execute("CREATE TABLE t (c)")
+    connection.executemany("INSERT INTO t VALUES (?)", [("x" * 900,) for _ in range(40)])
+    connection.close()
+    pages = Pages(path, Path(f"{path}-wal"))
+    rows = [row for row in table_rows(pages) if row.values == ["x" * 900]]
+    pages.close()
+    first = rows[0].page
+    content = bytearray(path.read_bytes())
+    content[first * PAGE_BYTES - 903] ^= 0x40  # the number of the page's first row, behind its length
+    path.write_bytes(content)
+    pages = Pages(path, Path(f"{path}-wal"))
+    order = [row.page for row in table_rows(pages) if row.values is None or row.values == ["x" * 900]]
+    pages.close()
+    assert order.index(first) >= 36
 
 
 @given(st.lists(st.tuples(st.integers(0, 9 * PAGE_BYTES), st.binary(min_size=1, max_size=64)), max_size=12), st.data())

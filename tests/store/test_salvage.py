@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
+from forkwood.domain import limits
 from forkwood.domain.errors import StoreUnusable
 from forkwood.domain.tree import Spot
 from forkwood.store import doctor, entries
@@ -18,6 +19,7 @@ from forkwood.store.db import Store
 from forkwood.store.pages import PAGE_BYTES, Pages, table_rows
 from forkwood.store.salvage import refuse_in_use
 from forkwood.store.verify import Report
+from tests.store.breaking import broken
 from tests.store.richness import rich
 from tests.store.seeds import ME, NOW, add_message, fill, opened, texts
 
@@ -206,6 +208,78 @@ def test_a_number_that_was_given_is_not_given_again(home: Path) -> None:
     store = opened(home)
     with store.write() as tx:
         assert add_message(tx, 1, None, "new") > max(lost)
+
+
+def pages_of_schema(path: Path) -> list[int]:
+    """The pages on which the table of tables stands, but for the first."""
+    return sorted({page for page, _ in pages_of(path, 5) if page > 1})
+
+
+@pytest.mark.parametrize("which", [0, 1, -1])
+def test_a_lost_page_of_the_table_of_tables_costs_no_message(home: Path, which: int) -> None:
+    before, path = held(home), home / "forkwood.db"
+    write_at(path, (pages_of_schema(path)[which] - 1) * PAGE_BYTES, bytes(PAGE_BYTES))
+    report = repaired(home)
+    assert report.ok, report.problems
+    after = contents(opened(home))
+    for table in (
+        "conversation",
+        "node",
+        "run",
+        "manifest",
+        "blob",
+        "attachment",
+        "current",
+        "mark",
+        "label",
+        "receipt",
+    ):
+        assert after[table] == before[table], table
+
+
+@pytest.mark.parametrize("given", [(1 << 63) - 1, (1 << 63) - 8, limits.seq_max + 1, 10**6, 0])
+def test_whatever_the_numbers_given_are_said_to_be_there_are_numbers_left(home: Path, given: int) -> None:
+    rich(home)
+    broken(home, f"UPDATE sqlite_sequence SET seq = {given}", "UPDATE manifest SET body = '{}'")
+    assert repaired(home).ok
+    store = opened(home)
+    with store.write() as tx:
+        assert add_message(tx, 1, None, "new") < limits.seq_max
+        assert add_message(tx, 1, None, "newer") < limits.seq_max
+
+
+def test_of_text_that_is_none_the_rest_is_kept_and_what_it_was_told(home: Path) -> None:
+    before, path = held(home), home / "forkwood.db"
+    content = path.read_bytes()
+    write_at(path, content.index(b"a message long enough for a page to hold only few of them") + 3, b"\xe5")
+    report = repaired(home)
+    assert report.ok, report.problems
+    after = contents(opened(home))
+    (one,) = [row for row, other in zip(after["node"], before["node"], strict=True) if row != other]
+    assert "\ufffd" in one[-1]
+    assert [(line["table"], line["why"]) for line in side_lines(home)] == [("node", "not readable as it was: parts")]
+
+
+def test_of_a_message_that_cannot_be_read_the_place_is_kept(home: Path) -> None:
+    before, path = held(home), home / "forkwood.db"
+    content = path.read_bytes()
+    write_at(path, content.index(b'"kind":"text","text":"a message long enough') + 8, b"dong")
+    report = repaired(home)
+    assert report.ok, report.problems
+    after = contents(opened(home))
+    assert [row[0] for row in after["node"]] == [row[0] for row in before["node"]]
+    assert sum(row[-1] == "[]" for row in after["node"]) == 1
+    assert [(line["table"], line["why"]) for line in side_lines(home)] == [("node", "unreadable: parts")]
+
+
+def test_what_is_attached_and_lost_says_so(home: Path) -> None:
+    rich(home)
+    broken(home, "UPDATE blob SET bytes = zeroblob(size)")
+    assert repaired(home).ok
+    store = opened(home)
+    with store.read() as tx:
+        assert tx.rows("SELECT parts ->> '$[1].state' FROM node WHERE instr(parts, 'attachment')") == [("removed",)]
+        assert tx.rows("SELECT * FROM blob") == []
 
 
 @pytest.mark.parametrize("content", [b"dear diary " * 900, bytes(9 * PAGE_BYTES)], ids=["words", "zeroes"])

@@ -13,6 +13,7 @@ from forkwood.domain.errors import StoreUnusable
 from forkwood.domain.event import ACT_KINDS, PAYLOADS
 from forkwood.domain.ids import Id
 from forkwood.domain.message import Attachment, Part, ToolResult
+from forkwood.domain.run import ACTIVE
 from forkwood.store import runs, search
 from forkwood.store.db import Store, Tx
 from forkwood.store.manifests import HUSK, needed
@@ -165,13 +166,16 @@ def run_rows(tx: Tx) -> Iterator[Problem]:
                 yield Problem(kind="run", message=message, run=name.hex())
         return
     for run in differing:
-        yield Problem(kind="run", message=f"run {run[-8:]}: its row is not what its events say", run=run, mendable=True)
+        lost = _has_lost_events(tx, run)
+        what = "some of its events are lost" if lost else "its row is not what its events say"
+        yield Problem(kind="run", message=f"run {run[-8:]}: {what}", run=run, mendable=not lost)
 
 
 def mend_runs(tx: Tx) -> None:
     """Write the rows anew that are not what their events say."""
     for run in runs.differing(tx):
-        runs.repair(tx, run, 0)
+        if not _has_lost_events(tx, run):
+            runs.repair(tx, run, 0)
 
 
 def manifests(tx: Tx) -> Iterator[Problem]:
@@ -213,6 +217,13 @@ def searches(tx: Tx) -> Iterator[Problem]:
     for one in found:
         where = "the search index" if one.node is None else f"node #{one.node} in the search index"
         yield Problem(kind="search", message=f"{where} is {one.what}", mendable=True)
+
+
+def _has_lost_events(tx: Tx, run: Id) -> bool:
+    """Whether its row, an index, knows more than the events do: that it was opened at all, or that it is over."""
+    told = {kind for (kind,) in tx.rows("SELECT DISTINCT kind FROM event WHERE run = ?", (bytes.fromhex(run),))}
+    is_over = runs.details(tx, run).status not in ACTIVE
+    return "run.opened" not in told or (is_over and "run.ended" not in told)
 
 
 def _folds(tx: Tx, run: Id) -> bool:

@@ -124,7 +124,7 @@ def regrow(tx: Tx, aside: Aside, *, highest: int, now_ms: int, who: Who) -> None
     husks: dict[int, str] = {}
     there = [seq for (seq,) in tx.rows("SELECT seq FROM node ORDER BY seq")]
     for lost in [Lost(*found) for found in tx.rows(_LOST)]:
-        if lost.seq <= highest and lost.seq not in husks:
+        if 0 < lost.seq <= highest and lost.seq not in husks:
             husks |= dict.fromkeys(_fill_in(tx, lost, there), HUSK_OF_LOST)
     for row in _each(tx):
         if not _placed(tx, row, aside):

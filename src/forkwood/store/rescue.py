@@ -160,7 +160,7 @@ def _take(tx: Tx, shapes: list[Shape], row: Row, found: Found, aside: Aside) -> 
             aside.changed(table, named, f"not readable as it was: {', '.join(dict.fromkeys(wrong + garbled))}")
         return
     aside.row(table, named, refused)
-    if table == "node" and abs(row.rowid) <= limits.seq_max and _refused(tx, table, sound.emptied(named)) is None:
+    if table == "node" and 0 < row.rowid <= limits.seq_max and _refused(tx, table, sound.emptied(named)) is None:
         found.kept[table] += 1
 
 

@@ -94,7 +94,7 @@ def faults(table: str, row: Cells) -> list[str]:
         found.append("payload")
     if table in _SUMMED and not _is_summed(table, row):
         found.append(_SUMMED[table][0])
-    return found + [name for name in _NUMBERS if abs(row.get(name) or 0) > limits.seq_max]
+    return found + [name for name in _NUMBERS if not 0 < (1 if row.get(name) is None else row[name]) <= limits.seq_max]
 
 
 def mended(table: str, row: Cells, wrong: list[str]) -> dict[str, Value] | None:
@@ -119,7 +119,7 @@ def emptied(row: Cells) -> dict[str, Value]:
         "id": row["id"],
         "role": row["role"] if row.get("role") in ("user", "assistant") else "user",
         "at_node": at if hangs else None,
-        "at_cut": row["at_cut"] if hangs else 0,
+        "at_cut": max(0, row["at_cut"]) if hangs else 0,
         "own": 1,
         "length": max(1, min(row["length"], limits.seq_max)),
         "conversation": row["conversation"],

@@ -50,7 +50,7 @@ CHECKS: tuple[Check, ...] = (
 )
 
 
-LOSSES = frozenset({"missing", "attachment", "run"})
+LOSSES = frozenset({"missing", "attachment"})
 """What remains for ever where a salvage could not save everything: known, told then, and no problem any more."""
 
 
