@@ -10,7 +10,7 @@ from forkwood import wire
 from forkwood.domain.act import ConversationCreated, HeadMoved, LabelMoved, MessageSent, SettingChanged
 from forkwood.domain.event import PAYLOADS, ConversationTitled
 from forkwood.domain.run_event import CallAsked, InteractionClosed, ReplyKept, RunEnded, RunStopped, TryFailed
-from forkwood.domain.scrub import GONE, OF_FAILURES, forgotten, is_made_of, scrubbed, titles_in
+from forkwood.domain.scrub import GONE, OF_FAILURES, forgotten, is_made_of, renamed, scrubbed, titles_in
 
 MARKER = "the seeded marker"
 NODE = "0189" * 8
@@ -143,3 +143,16 @@ def test_what_a_conversation_that_goes_was_answered_goes_whole() -> None:
 def test_questions_and_their_proposals_are_words() -> None:
     opened = {"interaction": "i", "questions": [{"text": "Is it Ada?", "options": ["Ada"]}], "about": ""}
     assert scrubbed(opened) == {"interaction": "i", "questions": [{"text": "", "options": []}], "about": ""}
+
+
+def test_a_call_gets_another_name_wherever_it_stands_and_one_that_is_told_of_does_not() -> None:
+    payload = {"calls": [{"call": "a", "name": "x"}], "call": "b", "note": {"call": None}}
+    left = {"calls": [{"call": "A", "name": "x"}], "call": "B", "note": {"call": None}}
+    assert renamed(payload, str.upper) == left
+    told = {"call": {"name": "look", "arguments": {}}}
+    assert renamed(told, str.upper) == told
+
+
+def test_why_a_provider_says_it_ended_is_its_word() -> None:
+    kept = ReplyKept(turn=1, usage=None, cost=None, finish=MARKER, partial=None)
+    assert scrubbed(plain(kept))["finish"] == ""

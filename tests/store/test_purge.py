@@ -5,10 +5,15 @@ from __future__ import annotations
 import apsw
 import pytest
 
-from forkwood.domain.run_event import RunEnded, RunStopped
+from forkwood.domain.message import Origin, ToolCall, ToolResult
+from forkwood.domain.run_event import CallAsked, CallSettled, ReplyKept, ResultsKept, RunEnded, RunStopped
 from forkwood.domain.scrub import GONE
-from forkwood.store import holding, purge, runs
+from forkwood.domain.tree import Spot
+from forkwood.runtime import Runtime
+from forkwood.store import append, holding, purge, runs
+from forkwood.store.db import Tx
 from tests.runtime.doors import NOON, door, said
+from tests.runtime.seeded import MARKER
 
 
 def test_the_books_are_closed_again_when_a_purge_is_done() -> None:
@@ -91,4 +96,57 @@ def test_runs_rows_say_what_their_scrubbed_events_say() -> None:
     with runtime.house.store.write() as tx:
         purge.destroy(tx, purge.condemned(tx, [1], []))
         assert runs.row(tx, run).error == {"kind": "provider", "reason": "refused", "message": GONE, "hint": ""}
+        assert runs.differing(tx) == []
+
+
+def called(runtime: Runtime, run: str, turn: int, call: str) -> int:
+    """A turn of RUN that asks for one call, by the name its provider gave it, and its results; the seq of the reply."""
+    made = Origin(by="model", via="cli", run=run, model="m")
+    asked = CallAsked(call=call, name="look", effect="read", verdict="allow", after_crash="again")
+    with runtime.house.store.write() as tx:
+        held = holding.hold(tx, run, "one", NOON)
+        kept = ReplyKept(turn=turn, usage=None, cost=None, finish=MARKER, partial=None, calls=(asked,))
+        settled = CallSettled(call=call, outcome="ok")
+        asking = ToolCall(call=call, name="look", arguments={})
+        reply = append.add_message(
+            tx,
+            id=runtime.house.new_id(),
+            conversation=1,
+            at=held.tip,
+            role="assistant",
+            parts=(asking,),
+            origin=made,
+            now_ms=NOON,
+        )
+        held = holding.append(tx, held, kept, now_ms=NOON, node=reply)
+        held = holding.append(tx, held, settled, now_ms=NOON)
+        result = ToolResult(call=call, name="look", outcome="ok", parts=())
+        results = append.add_results(
+            tx, id=runtime.house.new_id(), at=Spot(reply), parts=(result,), origin=made, now_ms=NOON
+        )
+        holding.append(tx, held, ResultsKept(turn=turn), now_ms=NOON, node=results)
+    return reply
+
+
+def calls_of(tx: Tx, run: str) -> list[str]:
+    sql = """SELECT called.value FROM event e, json_tree(e.payload) called
+             WHERE e.run = ? AND called.key = 'call' ORDER BY e.seq"""
+    return [call for (call,) in tx.rows(sql, (bytes.fromhex(run),))]
+
+
+def test_names_that_a_provider_gave_to_calls_go_and_what_was_one_call_stays_one() -> None:
+    runtime = door()
+    runtime.new(title="t")
+    [run] = runtime.send("q1").runs
+    first = called(runtime, run, 1, f"call of {MARKER}")
+    called(runtime, run, 2, "call-1")
+    with runtime.house.store.write() as tx:
+        purge.destroy(tx, purge.condemned(tx, [first, first + 1], []))
+        assert calls_of(tx, run) == ["call-2", "call-2", "call-1", "call-1"]
+        assert MARKER not in str(tx.rows("SELECT payload FROM event"))
+        before = runs.state(tx, run)
+        assert before.turns == 2
+        assert runs.differing(tx) == []
+        purge.destroy(tx, purge.condemned(tx, range(1, first + 4), [1]))
+        assert calls_of(tx, run) == ["call-1", "call-1", "call-2", "call-2"]
         assert runs.differing(tx) == []

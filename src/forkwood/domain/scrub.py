@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 from forkwood.domain.ids import Id, is_id
@@ -11,6 +11,7 @@ from forkwood.domain.ids import Id, is_id
 WORDS = frozenset({
     "text", "title", "system", "tags", "folder", "message", "hint", "error", "facts", "fault", "parts", "settings",
     "answer", "options", "snippet", "warnings", "before", "after", "value", "profile",
+    "finish",
 })  # fmt: skip
 """The fields in which somebody's words can stand, by name, in payloads and responses alike."""
 
@@ -34,6 +35,20 @@ def scrubbed(value: Any, words: Collection[str] = WORDS) -> Any:
             }
         case list():
             return [scrubbed(item, words) for item in value]
+        case _:
+            return value
+
+
+def renamed(value: Any, name_of: Callable[[str], str]) -> Any:
+    """JSON VALUE with other names for tool calls: providers chose them, and events tell calls apart by them."""
+    match value:
+        case dict():
+            return {
+                key: name_of(item) if key == "call" and isinstance(item, str) else renamed(item, name_of)
+                for key, item in value.items()
+            }
+        case list():
+            return [renamed(item, name_of) for item in value]
         case _:
             return value
 

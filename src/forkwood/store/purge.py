@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from functools import partial
+from itertools import count
 from typing import Any
 
 from msgspec import Struct
@@ -15,7 +17,7 @@ from msgspec.structs import replace
 from forkwood import wire
 from forkwood.domain.ids import Id
 from forkwood.domain.run_event import RunEnded
-from forkwood.domain.scrub import GONE, OF_FAILURES, forgotten, is_made_of, scrubbed, titles_in
+from forkwood.domain.scrub import GONE, OF_FAILURES, forgotten, is_made_of, renamed, scrubbed, titles_in
 from forkwood.store import manifests, reach, search, summaries
 from forkwood.store.db import Tx
 
@@ -24,6 +26,10 @@ _TITLE_CHARACTERS_MIN = 3
 
 _OWN_WORDS = ("recovered", "repair")
 """Notices whose text is always Forkwood's own."""
+
+_CALLS_THAT_STAY = """SELECT n.run, part.value ->> '$.call' FROM node n, json_each(n.parts) part
+  WHERE n.purged = 0 AND part.value ->> '$.call' IS NOT NULL
+    AND lower(hex(n.run)) IN (SELECT value FROM json_each(?))"""
 
 _INSIDE = "(SELECT value FROM json_each(?))"
 
@@ -204,15 +210,32 @@ def is_titled_by(title: str, titled_by: str, what: Condemned) -> bool:
 def _scrub_events(tx: Tx, what: Condemned) -> None:
     """What events tell of what is condemned, what they quote of it, and titles that were made of it."""
     changed: list[tuple[str, int]] = []
-    rows = tx.each("SELECT seq, kind, conversation, run, node, payload FROM event")
+    calls = _Calls(tx, what.runs)
+    rows = tx.each("SELECT seq, kind, conversation, run, node, payload FROM event ORDER BY seq")
     for seq, kind, conversation, run, node, payload in rows:
         if conversation in what.conversations or run in what.runs or node in what.nodes:
-            left = wire.text(scrubbed(wire.decode(payload, dict)))
+            left = wire.text(renamed(scrubbed(wire.decode(payload, dict)), partial(calls.name_of, run)))
         else:
             left = left_of_event(kind, conversation, run, payload, what)
         if left != payload:
             changed.append((left, seq))
     tx.connection.executemany("UPDATE event SET payload = ? WHERE seq = ?", changed)
+
+
+class _Calls:
+    """Names of our own for calls of runs whose words go; the provider's, where a message that stays has them."""
+
+    def __init__(self, tx: Tx, runs: frozenset[bytes]) -> None:
+        self._names: dict[bytes | None, dict[str, str]] = {}
+        for run, call in tx.each(_CALLS_THAT_STAY, (wire.text(_hex(runs)),)):
+            self._names.setdefault(run, {})[call] = call
+
+    def name_of(self, run: bytes | None, call: str) -> str:
+        names = self._names.setdefault(run, {})
+        if call not in names:
+            taken = frozenset(names.values())
+            names[call] = next(name for number in count(1) if (name := f"call-{number}") not in taken)
+        return names[call]
 
 
 def left_of_event(kind: str, conversation: int | None, run: bytes | None, payload: str, what: Condemned) -> str:
