@@ -99,6 +99,14 @@ def test_every_version_of_a_message_goes_and_every_other_message_stays(runtime: 
     assert texts(runtime, ids[2])[1:] == ["a1", "q2"]
 
 
+def test_what_its_own_conversation_carries_does_not_stay_for_that(runtime: Runtime) -> None:
+    ids = said(runtime, "q1", "a1", MARKER, "a2")
+    runtime.drop(ids[1])
+    report = runtime.purge([ids[2]])
+    assert (report.nodes, report.kept) == ((ids[2],), ())
+    assert_gone(runtime)
+
+
 def test_what_another_conversation_carries_stays_and_is_named_unless_everywhere(runtime: Runtime) -> None:
     source = runtime.conversation().id
     ids = said(runtime, MARKER, "a1", f"{MARKER} own")
