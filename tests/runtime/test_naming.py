@@ -144,6 +144,15 @@ def test_a_carry_is_no_message(runtime: Runtime) -> None:
     assert texts(runtime, f"{graft.id}~1") == ["a1"]
 
 
+def test_inside_a_message_there_is_no_place(runtime: Runtime) -> None:
+    ids = said(runtime, "q1", "a1", "q2")
+    runtime.drop(ids[0])
+    assert texts(runtime, ids[1]) == ["a1"], "as the head's path has it"
+    assert texts(runtime, f"{ids[1]}~0") == ["q1", "a1"], "the place itself, wherever the head is"
+    with pytest.raises(Misused, match="adds 1 entries"):
+        runtime.path(f"{ids[1]}~1")
+
+
 def test_a_leaf_must_lead_past_the_message(runtime: Runtime) -> None:
     ids = said(runtime, "q1", "a1", "q2")
     runtime.switch(ids[0], here=True)

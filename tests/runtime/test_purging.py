@@ -363,6 +363,12 @@ def test_an_ending_that_a_husk_shares_is_refused(runtime: Runtime) -> None:
     with pytest.raises(NotFound, match="purged before") as unclear:
         runtime.purge([ending(conversation)])
     assert unclear.value.facts["candidates"] == [conversation]
+    runtime.new(title="a third")
+    with runtime.house.store.write() as tx:
+        tx.run("UPDATE conversation SET id = ? WHERE seq = 3", (bytes.fromhex("e" * 24 + ending(conversation)),))
+    with pytest.raises(NotFound) as unclear:
+        runtime.purge([ending(conversation)])
+    assert unclear.value.facts["candidates"] == [twin, "e" * 24 + ending(conversation)]
     assert runtime.purge([twin]).conversations == (twin,)
 
 

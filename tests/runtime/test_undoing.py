@@ -12,6 +12,7 @@ from forkwood.domain.message import Origin, Text
 from forkwood.domain.run_event import RunDriven
 from forkwood.domain.settings import Settings
 from forkwood.runtime import Runtime
+from forkwood.runtime.undoing import Undoing
 from forkwood.store import append, log, runs
 from tests.runtime.doors import door, said, texts
 
@@ -89,6 +90,29 @@ def test_undo_ends_a_run_whose_driver_died(runtime: Runtime) -> None:
         )
     runtime.undo()
     assert [one.status for one in runtime.runs()] == ["cancelled"]
+
+
+def test_that_a_run_is_to_end_is_said_in_the_act_that_undoes_it(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that dies right behind the act leaves no run that goes on."""
+    [run] = runtime.send("hello").runs
+    monkeypatch.setattr(Undoing, "_end", lambda *_: None)
+    runtime.undo()
+    asked = [event for event in runtime.log() if event.run == run and event.kind == "cancel.asked"]
+    assert len(asked) == 1
+
+
+def test_a_mark_that_another_conversation_took_away_is_not_brought_back(runtime: Runtime) -> None:
+    here = runtime.conversation().id
+    [node] = said(runtime, "q1")
+    runtime.fork(node, title="a fork")
+    runtime.hide(node, conversation=here)
+    runtime.unhide(node)
+    event = runtime.undo(conversation=here)
+    assert event.payload["effects"] == [], "there was no mark any more"
+    runtime.redo(conversation=here)
+    assert runtime.trash().nodes == ()
 
 
 def test_undo_of_an_undo_is_redo_and_not_undo(runtime: Runtime) -> None:
