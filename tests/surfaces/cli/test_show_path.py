@@ -57,3 +57,14 @@ def test_text_that_would_act_on_the_screen_is_spelled() -> None:
 
 def test_an_empty_path_says_so() -> None:
     assert draw_path([], PEN) == "Nothing is said here yet."
+
+
+def test_of_long_results_a_path_shows_the_beginning_and_the_node_all() -> None:
+    for words, shown in (("x\n" * 30, 20), ("y" * 3_000, 1), ("z", 1)):
+        node = message(3, 2, words, "tool")
+        drawn = draw_entry(entry(node), PEN).split("\n")[1:]
+        cut = len(words) > 1
+        assert (drawn[-1] == "  [the rest: forkwood show 00000003]") == cut
+        assert len(drawn) == shown + cut and len("".join(drawn)) < 2_100
+        assert draw_node(node, PEN).count(words[0]) == len(words.replace("\n", ""))
+    assert draw_entry(entry(message(1, None, "x\n" * 30)), PEN).count("x") == 30

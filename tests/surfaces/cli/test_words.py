@@ -80,7 +80,8 @@ def test_places_are_named_by_endings() -> None:
         (Text(text="a\0b"), "a\\x00b"),
         (Thinking(text="hm"), "[thinking] hm"),
         (Thinking(text=""), "[thinking, kept by the provider]"),
-        (ToolCall(call="1", name="look", arguments={"at": 1}), "[calls look] {'at': 1}"),
+        (ToolCall(call="1", name="look", arguments={"at": 1}), '[calls look] {"at": 1}'),
+        (ToolCall(call="1", name="lo\nok", arguments="{at:\n\x1b1"), "[calls lo ok] {at: \\x1b1"),
         (
             ToolResult(call="1", name="look", outcome="ok", parts=(Text(text="seen"),)),
             "[result of look: ok] seen",
@@ -88,6 +89,17 @@ def test_places_are_named_by_endings() -> None:
         (
             Attachment(blob="0", media="image", name="a\u202eb.png", mime="image/png", size=2048),
             "[image a\\u202eb.png, image/png, 2.0 kB]",
+        ),
+        (
+            Attachment(
+                blob="0123456789abcdef",
+                media="file",
+                name="look.txt",
+                mime="text/plain",
+                size=99_000,
+                meta={"whole": True},
+            ),
+            "[kept whole: 99.0 kB, blob 0123456789ab]",
         ),
     ),
 )

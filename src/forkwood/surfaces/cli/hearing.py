@@ -11,12 +11,16 @@ from forkwood.domain.watch import Result
 from forkwood.surfaces.cli.desk import Call
 from forkwood.surfaces.cli.failures import tell_words
 from forkwood.surfaces.cli.live import Heard, follow, in_loop
+from forkwood.surfaces.cli.tool_lines import WithTools
 from forkwood.surfaces.cli.views import Finishing, JsonLines, view_for
 
 
 def hear(call: Call, runs: Sequence[Id], conversation: Id, *, asked: Id | None = None) -> int:
     """Drive and show RUNS, all of one conversation, and say how they ended; the exit code. ASKED: what they answer."""
-    view = view_for(call.terminal, _models(call, runs, conversation), as_json=call.as_json)
+    models = _models(call, runs, conversation)
+    view = view_for(call.terminal, models, as_json=call.as_json)
+    if not call.as_json:
+        view = WithTools(view, call.terminal, models, lambda node: call.runtime.show(node).node)
     heard = follow(call.runtime, runs, view, call.terminal)
     if not call.as_json:
         tell_ends(call, heard, asked=asked)

@@ -10,6 +10,10 @@ from forkwood.surfaces.cli.glyphs import Pen
 from forkwood.surfaces.cli.screen_text import cropped, indented, visible_line, wrapped
 from forkwood.surfaces.cli.words import body, one_line, other_author, role_of
 
+RESULT_LINES = 20
+RESULT_CHARACTERS = 2_000
+"""How much of the results of a turn a path shows."""
+
 
 def draw_path(entries: Sequence[Entry], pen: Pen, *, head: str | None = None) -> str:
     """All ENTRIES, oldest first, a blank line between. HEAD: the place at which `@` is to be marked."""
@@ -38,8 +42,18 @@ def draw_entry(entry: Entry, pen: Pen) -> str:
     """One message under its heading, its notices below it."""
     heading = f"{pen.inks.bold(role_of(entry.node))}  {' '.join(_marks(entry, pen))}"
     notices = (pen.inks.alarm(f"{pen.glyphs.notice} {visible_line(notice.text)}") for notice in entry.notices)
-    texts = (wrapped(body(entry.node), pen.wraps), *notices)
+    texts = (wrapped(_said(entry.node), pen.wraps), *notices)
     return "\n".join((heading, *(indented(text) for text in texts if text)))
+
+
+def _said(node: Node) -> str:
+    """What a message says; of results of tools as much as one reads in passing, for one look may bring a whole file."""
+    whole = body(node)
+    lines = whole.split("\n")
+    if node.role != "tool" or (len(lines) <= RESULT_LINES and len(whole) <= RESULT_CHARACTERS):
+        return whole
+    shown = "\n".join(lines[:RESULT_LINES])[:RESULT_CHARACTERS].rstrip()
+    return f"{shown} …\n[the rest: forkwood show {ending(node.id)}]"
 
 
 def draw_node(node: Node, pen: Pen) -> str:

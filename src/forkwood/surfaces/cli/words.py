@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, assert_never
 
 from forkwood.domain.ids import ending
-from forkwood.domain.message import Attachment, By, Part, Role, Text, Thinking, ToolCall, ToolResult
+from forkwood.domain.message import Attachment, By, Part, Role, Text, Thinking, ToolCall, ToolResult, is_whole
 from forkwood.domain.tree import Node
 from forkwood.surfaces.cli.screen_text import visible, visible_line
 
@@ -78,14 +79,22 @@ def part_words(part: Part) -> str:
         case Thinking():
             return f"[thinking] {visible(part.text)}" if part.text else "[thinking, kept by the provider]"
         case ToolCall():
-            return f"[calls {visible_line(part.name)}] {visible_line(str(part.arguments))}"
+            return f"[calls {visible_line(part.name)}] {arguments_words(part)}"
         case ToolResult():
             inner = "\n".join(part_words(piece) for piece in part.parts)
             return f"[result of {visible_line(part.name)}: {part.outcome}] {inner}"
         case Attachment():
+            if is_whole(part):
+                return f"[kept whole: {bytes_of(part.size)}, blob {part.blob[:12]}]"
             return f"[{part.media} {visible_line(part.name)}, {part.mime}, {bytes_of(part.size)}]"
         case _:
             assert_never(part)
+
+
+def arguments_words(call: ToolCall) -> str:
+    """What a call gives its tool, as JSON on one line; text that was no JSON as it is."""
+    given = call.arguments
+    return visible_line(given if isinstance(given, str) else json.dumps(given, ensure_ascii=False))
 
 
 def body(node: Node, *, thinking: bool = False) -> str:
