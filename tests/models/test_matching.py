@@ -1,4 +1,4 @@
-"""The patterns of scripts: what they may hold, and how far into a text they are searched."""
+"""The patterns of scripts: what they may hold, and that no pattern takes for ever."""
 
 from __future__ import annotations
 
@@ -13,67 +13,43 @@ from forkwood.models import matching
 
 
 @pytest.mark.parametrize(
-    "pattern",
+    ("pattern", "text"),
     [
-        *(
-            "",
-            "weather",
-            "^wet",
-            "a|b|c",
-            "colou?r",
-            ".*x.*y",
-            "a{2,}b{3}",
-            "a*?b++",
-            "(?i)ab",
-            "(?:ab)c",
-            "x{",
-            "(a|b)c",
-        ),
-        *(r"\(a\)*", r"\)+", "[)*+?(]x", "[]a]+", "[^]a]+", r"[\])]+x"),
+        ("", "anything"),
+        ("weather", "the weather in Paris"),
+        ("^wet", "wet"),
+        ("(?i)rain|snow", "SNOW"),
+        ("colou?r", "color"),
+        (".*a.*b.*c.*d.*e", "1a2b3c4d5e"),
+        ("(ab)+(cd)?$", "ababcd"),
+        ("(?s)begin.*end", "begin\n\nend"),
+        (r"\d{4}-\d\d-\d\d", "on 2026-11-30"),
+        ("東京", "天気は東京"),
+        ("[éè]t", "été"),
+        (r"\bword\b", "a word."),
     ],
 )
-def test_plain_patterns_may_be_searched_with(pattern: str) -> None:
+def test_what_people_write_is_found(pattern: str, text: str) -> None:
     assert matching.fault(pattern) is None
+    assert matching.fits(pattern, text) and not matching.fits(f"(?:{pattern})@@", text)
 
 
-@pytest.mark.parametrize(
-    ("pattern", "why"),
-    [
-        ("(", "is no regular expression"),
-        ("(" * 5000 + ")" * 5000, "is no regular expression"),
-        ("(a+)+$", "repeats a group"),
-        ("(a|b)*", "repeats a group"),
-        ("(?:a?){30}", "repeats a group"),
-        ("(?:a{1,65000}){1,65000}", "repeats a group"),
-        ("(ab)?", "repeats a group"),
-        ("(?=x)", "looks around or back"),
-        ("(?<!a)b", "looks around or back"),
-        (r"(a)\1", "looks around or back"),
-        ("(?x)(a+) +", "looks around or back"),
-        ("a+" * (limits.match_repeats_max + 1), "has more than 3 repeats"),
-        ("(a|a)" * (limits.match_choices_max + 1), "has more than 8 choices"),
-        ("a?" * (limits.match_choices_max + 1), "has more than 8 choices"),
-    ],
-)
-def test_what_could_take_for_ever_is_refused(pattern: str, why: str) -> None:
-    assert (matching.fault(pattern) or "").startswith(why)
+@pytest.mark.parametrize("pattern", ["(", "(?=x)", "(?<!a)b", r"(a)\1", "a{99999999}", "\ud800"])
+def test_what_cannot_be_searched_with_is_told_with_the_reason(pattern: str) -> None:
+    assert (matching.fault(pattern) or "").startswith("is no regular expression of RE2")
 
 
-def test_the_limits_themselves_may_be_reached() -> None:
-    assert matching.fault("a+" * limits.match_repeats_max + "(a|a)" * limits.match_choices_max) is None
+def test_a_pattern_has_so_many_characters() -> None:
+    assert matching.fault("a" * limits.match_characters_max) is None
+    assert "at most 1,000" in (matching.fault("a" * (limits.match_characters_max + 1)) or "")
 
 
-def test_a_pattern_is_searched_as_far_as_its_steps_allow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "match_steps_max", 16)
-    assert [matching.reach(pattern) for pattern in ("", "x", "ab", "a?", "a*", "a*b*")] == [16, 16, 8, 4, 2, 1]
-    assert matching.fits("x", "-" * 15 + "x") and not matching.fits("x", "-" * 16 + "x")
+@pytest.mark.parametrize("pattern", ["(a+)+$", "(a|a)*c", "(?:a{1,100}){1,100}c", "(.*)*x"])
+def test_no_pattern_takes_for_ever(pattern: str) -> None:
+    assert matching.fault(pattern) is not None or not matching.fits(pattern, "a" * 200_000 + "b")
 
 
-def test_a_word_is_found_at_the_end_of_the_longest_message() -> None:
-    assert matching.reach("weather") > limits.message_bytes_max
-
-
-@given(some.text(some.sampled_from("ab.|()[]*+?{2,}\\^$:1i"), max_size=12), some.text("ab1", max_size=20))
+@given(some.text(some.sampled_from("ab.|()[]*+?\\^:1"), max_size=12), some.text("ab1", max_size=20))
 def test_what_is_found_is_what_a_regular_expression_finds(pattern: str, text: str) -> None:
     if matching.fault(pattern) is None:
         assert matching.fits(pattern, text) is (re.search(pattern, text) is not None)

@@ -92,11 +92,8 @@ usage_tokens_max = 999_999_999_999_999
 """A larger count is no count."""
 unsaid_seconds_max = 1_800.0
 """How long a stream may send and say nothing: pings, comments, single bytes."""
-match_repeats_max = 3
-match_choices_max = 8
-match_steps_max = 1 << 28
-"""What a script's `match` may take: each repeat goes over the text once more, each choice doubles what is tried, and
-as much of the text's beginning is looked at as stays within this."""
+match_characters_max = 1_000
+"""A script's `match`: what is made of a pattern takes memory with its length."""
 tool_calls_max = 128
 error_characters_max = 2_000
 response_bytes_max = 64 * MIB

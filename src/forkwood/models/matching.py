@@ -1,65 +1,37 @@
-"""The patterns of scripts: regular expressions that are done in bounded time, whatever pattern and text are."""
+"""The patterns of scripts: regular expressions of RE2, which are searched in time that grows with the text alone."""
 
 from __future__ import annotations
 
-import re
-
-from msgspec import Struct
+from functools import cache
+from typing import Any
 
 from forkwood.domain import limits
-
-_TOKEN = re.compile(
-    r"""(?P<back>\\[1-9])|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]
-    |(?P<flags>\(\?[aims]+\))|(?P<open>\((?:\?:)?)(?P<odd>\?)?|(?P<close>\))|(?P<bar>\|)
-    |(?P<choice>\?)[?+]?|(?P<repeat>[*+]|\{\d*,?\d*\})[?+]?|.""",
-    re.DOTALL | re.VERBOSE,
-)
-
-
-class _Shape(Struct):
-    """What takes time in a pattern: repeats go over the text once more each, choices double what is tried."""
-
-    repeats: int = 0
-    choices: int = 0
-    fault: str | None = None
 
 
 def fault(pattern: str) -> str | None:
     """What is wrong with PATTERN; None where it may be searched with."""
+    import re2
+
+    if len(pattern) > limits.match_characters_max:
+        return f"has {len(pattern):,} characters: at most {limits.match_characters_max:,}"
     try:
-        re.compile(pattern)
-    except (re.error, RecursionError, OverflowError) as error:
-        return f"is no regular expression: {error}"
-    shape = _shape(pattern)
-    if shape.repeats > limits.match_repeats_max:
-        return f"has more than {limits.match_repeats_max} repeats"
-    if shape.choices > limits.match_choices_max:
-        return f"has more than {limits.match_choices_max} choices in groups"
-    return shape.fault
+        _compiled(pattern)
+    except (re2.error, UnicodeEncodeError) as error:
+        said = error.args[0] if error.args and isinstance(error, re2.error) else b"half of a pair"
+        why = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
+        return f"is no regular expression of RE2 (no lookaround, no back-references): {why}"
+    return None
 
 
 def fits(pattern: str, text: str) -> bool:
-    """Whether PATTERN is found in TEXT, or in as much of its beginning as `limits.match_steps_max` steps allow."""
-    return re.search(pattern, text[: reach(pattern)]) is not None
+    """Whether PATTERN, in which `fault` finds nothing, is found in TEXT."""
+    return _compiled(pattern).search(text) is not None
 
 
-def reach(pattern: str) -> int:
-    """How many characters PATTERN is searched in."""
-    shape = _shape(pattern)
-    steps_each = max(len(pattern), 1) * 2**shape.choices
-    return int((limits.match_steps_max / steps_each) ** (1 / (shape.repeats + 1)))
+@cache
+def _compiled(pattern: str) -> Any:
+    import re2
 
-
-def _shape(pattern: str) -> _Shape:
-    shape, depth, before = _Shape(), 0, None
-    for token in _TOKEN.finditer(pattern):
-        kind = token.lastgroup
-        if kind in {"choice", "repeat"} and before == "close":
-            shape.fault = "repeats a group: only single characters and sets of them can be repeated"
-        elif kind in {"back", "odd"}:
-            shape.fault = "looks around or back: groups are plain, ( ) or (?: )"
-        depth += (kind == "open") - (kind == "close")
-        shape.repeats += kind == "repeat"
-        shape.choices += kind == "choice" or (kind == "bar" and depth > 0)
-        before = kind
-    return shape
+    quiet = re2.Options()
+    quiet.log_errors = False
+    return re2.compile(pattern, quiet)
