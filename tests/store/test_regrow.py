@@ -11,6 +11,7 @@ from msgspec import Struct
 from forkwood.domain.tree import ROOT, Spot
 from forkwood.store import aside, migrations, regrow, tree_checks, walk
 from forkwood.store.db import Store, Tx
+from forkwood.store.rescue import Found
 from tests.store.seeds import ME, NOW
 from tests.store.trees import Tree
 
@@ -96,10 +97,43 @@ def test_what_is_left_is_a_whole_tree(tmp_path: Path, case: Case) -> None:
             tx.run(case.breaks)
         left = dict(tx.rows("SELECT seq, parts FROM node WHERE role IN ('user', 'assistant')"))
         with aside.opened(tmp_path / "side.jsonl") as side:
-            regrow.regrow(tx, side, highest=max(left), now_ms=NOW, who=ME)
+            regrow.regrow(tx, side, Found(), highest=max(left), now_ms=NOW, who=ME)
         assert [problem for check in CHECKS for problem in check(tx)] == []
         after = dict(tx.rows("SELECT seq, parts FROM node"))
         assert left == {seq: after[seq] for seq in left}
         if case.name == "a source":
             ends["line"] = Spot(7)
         assert {name: shown(tx, spot) for name, spot in ends.items()} == {**WHOLE, **case.paths}
+
+
+def test_what_indexes_know_of_lost_nodes_counts_over_what_could_be(tmp_path: Path) -> None:
+    with unguarded().write() as tx:
+        tree = Tree(tx)
+        here = tree.conversation()
+        line = tree.line(here, "abcdef")
+        tree.line(here, "uvw", line[1])
+        for (trigger,) in tx.rows("SELECT name FROM sqlite_schema WHERE type = 'trigger'"):
+            tx.run(f"DROP TRIGGER {trigger}")
+        names = dict(tx.rows("SELECT seq, id FROM node WHERE seq IN (4, 5, 7, 8)"))
+        tx.run("DELETE FROM node WHERE seq IN (4, 5, 7, 8)")
+        known = Found(places={4: (3, 0), 5: (4, 0), 7: (2, 0), 8: (7, 0)}, names=names)
+        with aside.opened(tmp_path / "side.jsonl") as side:
+            regrow.regrow(tx, side, known, highest=9, now_ms=NOW, who=ME)
+        assert (shown(tx, line[-1]), shown(tx, Spot(9))) == ("abc..f", "ab..w")
+        assert dict(tx.rows("SELECT seq, id FROM node WHERE seq IN (4, 5, 7, 8)")) == names
+
+
+def test_what_cannot_be_told_is_not_guessed(tmp_path: Path) -> None:
+    with unguarded().write() as tx:
+        tree = Tree(tx)
+        here = tree.conversation()
+        line = tree.line(here, "abcdef")
+        tree.line(here, "uvw", line[1])
+        for (trigger,) in tx.rows("SELECT name FROM sqlite_schema WHERE type = 'trigger'"):
+            tx.run(f"DROP TRIGGER {trigger}")
+        tx.run("DELETE FROM node WHERE seq IN (4, 5, 7, 8)")
+        with aside.opened(tmp_path / "side.jsonl") as side:
+            regrow.regrow(tx, side, Found(), highest=9, now_ms=NOW, who=ME)
+        assert [problem for check in CHECKS for problem in check(tx)] == []
+        assert shown(tx, line[-1]).endswith(".f")
+        assert "c" not in shown(tx, Spot(9)), "nothing of another branch is shown"

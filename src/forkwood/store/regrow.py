@@ -25,6 +25,7 @@ from forkwood.domain.tree import Spot
 from forkwood.store import append, log, walk
 from forkwood.store.aside import Aside
 from forkwood.store.db import Tx
+from forkwood.store.rescue import Found
 from forkwood.store.sound import emptied
 
 _STRAYED = """SELECT n.seq, p.conversation FROM node n JOIN node p ON p.seq = n.at_node
@@ -119,13 +120,13 @@ def bring_home(tx: Tx, aside: Aside) -> None:
         tx.run("UPDATE node SET conversation = ? WHERE seq = ?", (conversation, seq))
 
 
-def regrow(tx: Tx, aside: Aside, *, highest: int, now_ms: int, who: Who) -> None:
-    """Make the tree whole. Numbers up to HIGHEST were given to nodes."""
+def regrow(tx: Tx, aside: Aside, known: Found, *, highest: int, now_ms: int, who: Who) -> None:
+    """Make the tree whole. Numbers up to HIGHEST were given to nodes; KNOWN has what indexes say of those lost."""
     husks: dict[int, str] = {}
     there = [seq for (seq,) in tx.rows("SELECT seq FROM node ORDER BY seq")]
     for lost in [Lost(*found) for found in tx.rows(_LOST)]:
         if 0 < lost.seq <= highest and lost.seq not in husks:
-            husks |= dict.fromkeys(_fill_in(tx, lost, there), HUSK_OF_LOST)
+            husks |= dict.fromkeys(_fill_in(tx, lost, there, known), HUSK_OF_LOST)
     for row in _each(tx):
         if not _placed(tx, row, aside):
             husks[row.seq] = REPLACED
@@ -146,8 +147,31 @@ def named(tx: Tx, seq: int) -> Mapping[str, Any]:
 # Husks for what is lost ---------------------------------------------------------------------------------------------
 
 
-def _fill_in(tx: Tx, lost: Lost, there: list[int]) -> list[int]:
-    """Put husks where LOST and what was lost above it stood; their seqs, the last being that of LOST. THERE: all nodes.
+def _fill_in(tx: Tx, lost: Lost, there: list[int], known: Found) -> list[int]:
+    """Put husks where LOST and what was lost above it stood; their seqs, that of LOST the last. THERE: all nodes."""
+    above, chain = _as_known(lost, there, known) or _as_told_below(tx, lost, there)
+    spot = Spot(above.seq, above.cut)
+    for index, number in enumerate(chain):
+        is_reply = bool(lost.is_reply) == ((len(chain) - index) % 2 == 1)
+        _add_husk(tx, lost, number, spot, known.names.get(number), is_reply=is_reply)
+        insort(there, number)
+        spot = Spot(number)
+    return chain
+
+
+def _as_known(lost: Lost, there: list[int], known: Found) -> tuple[Above, list[int]] | None:
+    """Where the index of places has LOST and all that was lost above it; None where it does not lead to a node."""
+    taken, chain, place = set(there), [lost.seq], known.places.get(lost.seq)
+    while place is not None and place[0] and place[0] not in taken:
+        if not 0 < place[0] < chain[-1]:
+            return None
+        chain.append(place[0])
+        place = known.places.get(place[0])
+    return None if place is None else (Above(*place, 0), chain[::-1])
+
+
+def _as_told_below(tx: Tx, lost: Lost, there: list[int]) -> tuple[Above, list[int]]:
+    """Where LOST can have hung, as all that hung below it tells.
 
     Where it is certain how many are missing there is one for each, so that every path keeps its length.
     """
@@ -155,16 +179,9 @@ def _fill_in(tx: Tx, lost: Lost, there: list[int]) -> list[int]:
     below = tx.each(_BELOW, (above.seq, lost.conversation, lost.seq, lost.entries))
     could = (above, *(Above(seq, 0, entries) for seq, entries in below))
     fits = [place for place in could if 1 <= lost.entries - place.entries <= _missing(there, place.seq, lost.seq)]
-    at, chain = above, [lost.seq]
     if len(fits) == 1 and lost.entries - fits[0].entries <= limits.path_entries_max:
-        at, chain = fits[0], _numbers(there, lost.seq, lost.entries - fits[0].entries)
-    spot = Spot(at.seq, at.cut)
-    for index, number in enumerate(chain):
-        is_reply = bool(lost.is_reply) == ((len(chain) - index) % 2 == 1)
-        _add_husk(tx, lost, number, spot, is_reply=is_reply)
-        insort(there, number)
-        spot = Spot(number)
-    return chain
+        return fits[0], _numbers(there, lost.seq, lost.entries - fits[0].entries)
+    return above, [lost.seq]
 
 
 def _missing(there: list[int], after: int, upto: int) -> int:
@@ -182,12 +199,14 @@ def _numbers(there: list[int], upto: int, count: int) -> list[int]:
     return found[::-1]
 
 
-def _add_husk(tx: Tx, lost: Lost, number: int, at: Spot, *, is_reply: bool) -> None:
-    name = make_id(lost.created_ms, sha256(f"lost node {number}".encode()).digest()[:10])
+def _add_husk(tx: Tx, lost: Lost, number: int, at: Spot, name: bytes | None, *, is_reply: bool) -> None:
+    made = make_id(lost.created_ms, sha256(f"lost node {number}".encode()).digest()[:10])
+    if name is None or tx.value("SELECT 1 FROM node WHERE id = ?", (name,)):
+        name = bytes.fromhex(made)
     row = emptied(
         {
             "seq": number,
-            "id": bytes.fromhex(name),
+            "id": name,
             "role": "assistant" if is_reply else "user",
             "at_node": at.node or None,
             "at_cut": at.cut,

@@ -60,7 +60,7 @@ def rejoin(tx: Tx, found: Found, aside: Aside, *, now_ms: int, who: Who) -> None
     regrow.bring_home(tx, aside)
     for lost in tx.rows(_LOST_CONVERSATIONS):
         _add_conversation(tx, lost, aside, now_ms)
-    regrow.regrow(tx, aside, highest=highest["node"], now_ms=now_ms, who=who)
+    regrow.regrow(tx, aside, found, highest=highest["node"], now_ms=now_ms, who=who)
     _settle_pointers(tx, aside)
     _forget_lost_bytes(tx, aside)
     reruns.settle(tx, aside, now_ms=now_ms, who=who)

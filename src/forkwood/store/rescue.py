@@ -21,6 +21,8 @@ from forkwood.store.pages import Garbled, Pages, Row, Value, index_rows, loose_r
 NUMBERED = ("conversation", "node", "event", "run")
 """Tables whose rows are numbered without a gap."""
 
+ID_BYTES = 16
+
 _NOT_MOVED = ("digest", "purging")
 """The digests are an index; no purge is under way in a new store."""
 _OURS = (
@@ -78,6 +80,10 @@ class Found(Struct):
     """Tables, indexes and triggers by name, and the page where each begins."""
     highest: dict[str, int] = {}
     """The highest number each numbered table has ever given."""
+    places: dict[int, tuple[int, int]] = {}
+    """Of nodes that are lost: where they hung (0: nowhere), as the index of places has it."""
+    names: dict[int, bytes] = {}
+    """Of nodes that are lost: their ids, as the index of ids has them."""
 
 
 def tables(tx: Tx, *, rowless: bool = False) -> list[str]:
@@ -101,7 +107,7 @@ def shape_of(tx: Tx, table: str) -> Shape:
 
 def move_rows(tx: Tx, pages: Pages, aside: Aside) -> Found:
     """Insert every readable row into the new store, whose triggers and foreign keys sleep meanwhile."""
-    found = Found(kept=Counter(), schema={}, highest={})
+    found = Found(kept=Counter(), schema={}, highest={}, places={}, names={})
     shapes = [shape_of(tx, table) for table in tables(tx)]
     broken = set[int]()
     for row in table_rows(pages):
@@ -132,6 +138,19 @@ def _take_loose(tx: Tx, shapes: list[Shape], row: Row, found: Found, aside: Asid
     fitting = [shape for shape in shapes if row.values is not None and shape.fits(row.values)]
     if fitting:
         _take(tx, fitting, row, found, aside)
+
+
+def note_lost(tx: Tx, pages: Pages, found: Found) -> None:
+    """Let FOUND know of each node that is lost what the indexes of nodes still have of it."""
+    there = {seq for (seq,) in tx.each("SELECT seq FROM node")}
+    for row in index_rows(pages, found.schema.get("node_child", 0)):
+        match row.values:
+            case [int() | None as at, int(cut), int(seq)] if seq not in there:
+                found.places[seq] = (at or 0, cut)
+    for row in index_rows(pages, found.schema.get("sqlite_autoindex_node_1", 0)):
+        match row.values:
+            case [bytes(name), int(seq)] if seq not in there and len(name) == ID_BYTES:
+                found.names[seq] = name
 
 
 def missing(tx: Tx, table: str, highest: int) -> Iterator[tuple[int, int]]:

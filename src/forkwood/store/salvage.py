@@ -24,7 +24,7 @@ from forkwood.store.failures import failure, os_failure, phrased
 from forkwood.store.migrations import run_script
 from forkwood.store.pages import Pages
 from forkwood.store.rejoin import rejoin
-from forkwood.store.rescue import Found, move_rows
+from forkwood.store.rescue import Found, move_rows, note_lost
 from forkwood.whole_file import sync_directory
 
 _OURS = frozenset({"conversation", "node", "event"})
@@ -131,6 +131,7 @@ def _fill(connection: apsw.Connection, path: Path, left: aside.Aside, now_ms: in
             tx.run(f"DROP TRIGGER {trigger}")
         found = move_rows(tx, pages, left)
         _refuse_not_ours(path, found)
+        note_lost(tx, pages, found)
         rejoin(tx, found, left, now_ms=now_ms, who=who)
         connection.execute("COMMIT")
     finally:
