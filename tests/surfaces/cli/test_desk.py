@@ -44,3 +44,11 @@ def test_a_result_is_broken_between_words_on_a_screen_alone() -> None:
     ):
         call(Desk(here)).give({}, lambda: "one two three")
         assert written(here.out) == said
+
+
+def test_a_notice_names_the_way_as_it_is_given_here(home: Path) -> None:
+    with Desk(terminal(**os.environ)) as desk:  # type: ignore[arg-type]
+        desk.runtime.house.notices.append("broken\x1b (forkwood doctor tells the damage)")
+        desk.terminal.in_chat = True
+        desk.tell_notices()
+        assert written(desk.terminal.err) == "Notice: broken\\x1b (/doctor tells the damage)\n"

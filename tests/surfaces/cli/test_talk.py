@@ -126,6 +126,13 @@ def test_a_credential_that_is_typed_is_kept_and_warned_of(talking: str, argument
     assert "Careful" not in succeed("send", "use something else", environ=CREDENTIAL).err
 
 
+def test_a_file_that_is_attached_twice_is_warned_of_once(talking: str, tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text(CREDENTIAL["SOME_API_TOKEN"])
+    ran = succeed("send", "--no-run", "--attach", str(path), "--attach", str(path), "see", environ=CREDENTIAL)
+    assert ran.err.count("notes.txt holds the value of SOME_API_TOKEN") == 1
+
+
 def test_a_message_can_stand_elsewhere(talking: str) -> None:
     succeed("send", "there", "--at", "@~1", "--no-run")
     assert texts() == ["Hello?", "there"]

@@ -52,7 +52,7 @@ class Desk:
         """Say what happened to the store beside what was asked."""
         if self._runtime is not None:
             for notice in self._runtime.notices():
-                self.terminal.note(f"Notice: {visible_line(notice)}")
+                self.terminal.note(self.terminal.hint(f"Notice: {visible_line(notice)}"))
 
 
 class Call:

@@ -24,7 +24,7 @@ def models(call: Call) -> None:
 
     with waiting("Asking servers and providers", call.terminal):
         found, notes = call.runtime.survey(remote=True)
-    for note in notes:
+    for note in dict.fromkeys(notes):
         call.terminal.note(visible_line(note))
     if found or call.as_json:
         call.give(found, lambda: draw_models(found, call.terminal.pen))

@@ -137,7 +137,7 @@ def answered(call: Call, started: Started, *, running: str = "", resting: str = 
     """Say RUNNING and hear the runs of STARTED to their end, or say RESTING where there are none; the exit code."""
     from forkwood.surfaces.cli.hearing import hear
 
-    for warning in started.warnings:
+    for warning in dict.fromkeys(started.warnings):
         call.terminal.note(f"Careful: {warning}")
     if started.runs:
         call.remark(running)
