@@ -163,6 +163,8 @@ def test_open_interactions_are_withdrawn_with_their_calls() -> None:
 def test_a_persons_answers_are_the_calls_result() -> None:
     step = plan(fold([OPENED, DRIVEN, *asks(QUESTION), *answered("question", "q", ("red", "blue"))]))
     assert isinstance(step, Settle) and step.closings[0].parts == (Text(text="red\n\nblue"),)
+    step = plan(fold([OPENED, DRIVEN, *asks(QUESTION), *answered("question", "q", "light blue")]))
+    assert isinstance(step, Settle) and step.closings[0].parts == (Text(text="light blue"),), "one is taken as it is"
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,20 @@ def test_a_partial_reply_is_resumed_by_a_new_run_at_its_tip(runtime: Runtime, tm
     assert texts(runtime) == ["hi", "so far"]
 
 
+@pytest.mark.parametrize("how", ["failed", "cancelled"])
+def test_a_run_that_ended_before_any_word_is_resumed_too(runtime: Runtime, tmp_path: Path, how: str) -> None:
+    model = script(tmp_path, {"text": "yes", "fail": {"status": 401, "times": 1}})
+    sent = runtime.send("hi", models=[model])
+    if how == "failed":
+        assert answered(runtime, sent).status == "failed"
+    else:
+        assert runtime.cancel(sent.runs[0]).status == "cancelled"
+    again = runtime.resume(sent.runs[0])
+    assert (len(again.runs), again.node.id) == (1, sent.node.id)
+    assert again.runs != sent.runs
+    assert [run.status for run in runtime.runs()] == ["queued", how]
+
+
 def test_a_whole_reply_has_nothing_to_resume(runtime: Runtime, tmp_path: Path) -> None:
     sent = runtime.send("hi", models=[script(tmp_path, {"text": "yes"})])
     answered(runtime, sent)

@@ -69,7 +69,7 @@ def test_a_node_with_two_branches_is_hidden_on_both_and_shown_again(runtime: Run
     assert texts(runtime) == ["q1", "q2", "a2"]
     assert texts(runtime, two[3]) == ["q1", "r2", "b2"]
     assert texts(runtime, one[3]) == ["q1", "q2", "a2"]
-    runtime.unhide(one[1])
+    assert runtime.unhide(one[1]).affects.note == "", "nothing local brings it back"
     assert texts(runtime, one[3]) == ["q1", "a1", "q2", "a2"]
     assert texts(runtime, two[3]) == ["q1", "a1", "r2", "b2"]
 
@@ -238,6 +238,12 @@ def test_a_fork_is_titled_by_its_source(title: str) -> None:
     assert forked_title(title) == TITLES[title]
 
 
+def test_a_person_who_titles_a_fork_has_titled_it(runtime: Runtime) -> None:
+    [node] = said(runtime, "q1")
+    assert runtime.fork(node, title="mine").titled_by == "user"
+    assert runtime.fork(node).titled_by == "rule"
+
+
 def test_titles_of_forks_keep_the_bound(runtime: Runtime) -> None:
     longest = "x" * limits.title_characters_max
     [node] = said(runtime, "q1")
@@ -291,8 +297,13 @@ def test_labels_name_messages(runtime: Runtime) -> None:
     runtime.label(ids[2], "the answer")
     assert runtime.show("the answer").node.id == ids[2]
     runtime.unlabel("the answer")
-    with pytest.raises(NotFound, match="no label"):
+    with pytest.raises(NotFound, match="no label") as missing:
         runtime.unlabel("the answer")
+    assert missing.value.hint == "labels here: there are none"
+    runtime.label(ids[2], "the end")
+    with pytest.raises(NotFound) as missing:
+        runtime.unlabel("the answer")
+    assert missing.value.hint == "labels here: the end"
 
 
 @pytest.mark.parametrize(
