@@ -93,8 +93,8 @@ def test_answers_are_checked_by_their_kind(name: str) -> None:
 def test_what_is_refused_says_what_would_do() -> None:
     with pytest.raises(Misused) as refused:
         checked(asking(), ("y\u202ees",))
-    assert refused.value.message == "'y\\u202ees' does not answer this approval: allow, deny does"
-    assert refused.value.hint == "forkwood answer 12345678 allow|deny"
+    assert refused.value.message == "'y\\u202ees' is no answer to this approval: say allow or deny"
+    assert refused.value.hint == "forkwood answer 12345678 allow or forkwood answer 12345678 deny"
 
 
 def test_only_people_answer() -> None:

@@ -83,10 +83,10 @@ def checked(asked: Interaction, words: Sequence[str]) -> str | tuple[str, ...]:
         return _texts(asked, words)
     if len(words) == 1 and words[0] in asked.answers:
         return words[0]
-    given, fits = " ".join(words), ", ".join(asked.answers)
+    given, fits = " ".join(words), " or ".join(asked.answers)
     raise Misused(
-        f"'{visible(given)}' does not answer this {asked.kind}: {fits} does",
-        hint=f"forkwood answer {ending(asked.id)} {'|'.join(asked.answers)}",
+        f"'{visible(given)}' is no answer to this {asked.kind}: say {fits}",
+        hint=" or ".join(f"forkwood answer {ending(asked.id)} {word}" for word in asked.answers),
         interaction=asked.id,
         answers=list(asked.answers),
     )

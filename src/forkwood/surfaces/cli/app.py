@@ -33,6 +33,9 @@ SECTIONS: dict[str, tuple[Listed, ...]] = {
         Listed("resume", "talk", "resume", "Let a run that stopped go on."),
         Listed("cancel", "talk", "cancel", "End a run, keeping what came."),
         Listed("runs", "talk", "runs", "List the runs, newest first."),
+        Listed("pending", "answering", "pending", "List what waits for you."),
+        Listed("answer", "answering", "answer", "Answer what waits for you."),
+        Listed("grants", "answering", "grants", "List what runs without asking; revoke it."),
     ),
     "Read": (
         Listed("path", "reading", "path", "Show the messages from the beginning to NODE."),

@@ -22,6 +22,8 @@ from forkwood.surfaces.cli.terminal import Terminal
 from forkwood.surfaces.cli.typed import text_from
 from forkwood.surfaces.cli.waiting import waiting
 
+WAITING = 5
+"""The exit code of a command whose run waits for an answer."""
 MOVING = frozenset({"new", "use", "fork"})
 """Verbs after which another conversation is the current one: the chat goes along."""
 
@@ -40,6 +42,7 @@ def chat(call: Call, *, anew: bool, model: str | None, profile: str | None) -> i
     if left:
         desk.terminal.note("A run was left at work here: its model is asked again, and what had come is kept beside.")
         failures.told(desk.terminal, lambda: _hear(call, left), as_json=call.as_json)
+    _attend(call)
     return talk(call, lines_of(desk))
 
 
@@ -50,9 +53,35 @@ def talk(call: Call, lines: Iterator[str]) -> int:
         done = failures.told(call.terminal, partial(_do, call, line), as_json=call.as_json)
         if done is None:
             break
-        code = done
+        code = _attend(call) if done == WAITING else done
         call.desk.tell_notices()
     return 0 if call.terminal.is_conversation else code
+
+
+def _attend(call: Call) -> int:
+    """Ask the person for what waits in this conversation, and let its runs go on; the exit code.
+
+    A pipe is asked nothing: who reads it is told how to answer.
+    """
+    if not call.terminal.is_conversation:
+        return WAITING
+    return failures.told(call.terminal, partial(_ask_in_place, call), as_json=call.as_json)
+
+
+def _ask_in_place(call: Call) -> int:
+    """Until nothing waits any more, or the person leaves something open."""
+    from forkwood.surfaces.cli.asking import ask_all
+    from forkwood.surfaces.cli.chat_input import typed_answer
+
+    runtime, code = call.runtime, 0
+    here = runtime.conversation(call.desk.conversation).id
+    while runtime.pending(here):
+        is_all = ask_all(runtime, here, call.terminal, typed_answer)
+        if left := runtime.left(here):
+            code = _hear(call, left)
+        if not is_all:
+            return WAITING
+    return code
 
 
 def _do(call: Call, line: str) -> int | None:

@@ -46,6 +46,15 @@ def typed_lines(desk: Desk) -> Iterator[str]:
             return
 
 
+def typed_answer(prompt: str) -> str | None:
+    """One line that a person enters behind PROMPT; None where Ctrl-C or Ctrl-D leaves it open."""
+    asking: PromptSession[str] = PromptSession()
+    try:
+        return asking.prompt(prompt)
+    except (KeyboardInterrupt, EOFError):
+        return None
+
+
 class Said(History):
     """What the person has said in this conversation, on every branch, newest first; then what they type here."""
 

@@ -63,6 +63,18 @@ def tell_ends(call: Call, heard: Heard, *, asked: Id | None = None) -> None:
         if result.run in heard.cut and result.status == "done":
             call.remark(f"The reply was cut at the token limit: forkwood resume {ending(result.run)} goes on.")
         call.remark(_end(call, result, asked))
+    if any(result.status == "waiting" for result in heard.results):
+        _tell_waiting(call, [result.run for result in heard.results])
+
+
+def _tell_waiting(call: Call, stopped: Sequence[Id]) -> None:
+    """Say what the runs wait for, and how it is answered; in a chat the person is asked next anyway."""
+    from forkwood.surfaces.cli.show_asked import draw_pending
+
+    if call.terminal.in_chat and call.terminal.is_conversation:
+        return
+    waiting = [asked for asked in call.runtime.pending() if asked.run in stopped]
+    call.terminal.note(draw_pending(waiting, call.terminal))
 
 
 def _end(call: Call, result: Result, asked: Id | None) -> str:
@@ -76,7 +88,9 @@ def _end(call: Call, result: Result, asked: Id | None) -> str:
             return f"{kept}, forkwood undo takes it back."
         case "failed":
             return f"forkwood resume {run} goes on from where it stopped."
-        case "queued" | "running" | "waiting":
+        case "waiting":
+            return "" if call.terminal.in_chat else f"The run {run} waits for you:"
+        case "queued" | "running":
             return f"The run {run} is {result.status}."
         case "done" if call.terminal.is_conversation and result.node:
             tokens = result.usage.input + result.usage.output

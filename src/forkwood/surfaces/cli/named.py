@@ -127,6 +127,14 @@ def _runs(desk: Desk, conversation: str | None) -> Iterable[tuple[str, str]]:
     return [(ending(run.id), f"{run.status} {run.model}") for run in runs]
 
 
+def _waiting(desk: Desk, _: str | None) -> Iterable[tuple[str, str]]:
+    return [(ending(one.id), f"{one.kind} {one.call.name if one.call else ''}") for one in desk.runtime.pending()]
+
+
+def _grants(desk: Desk, _: str | None) -> Iterable[tuple[str, str]]:
+    return [(ending(one.id), f"{one.tool} {one.scope}") for one in desk.runtime.grants()]
+
+
 def _models(desk: Desk, _: str | None) -> Iterable[tuple[str, str]]:
     return [(model.name, model.provider) for model in desk.runtime.models()]
 
@@ -149,6 +157,8 @@ ANY_NODE = Name("node", _all_nodes)
 LEAF = Name("node", _leaves)
 HIDDEN = Name("node", _hidden)
 RUN = Name("run", _runs)
+INTERACTION = Name("id", _waiting)
+GRANT = Name("id", _grants)
 MODEL = Name("model", _models)
 PROFILE = Name("profile", _profiles)
 SETTING = Name("key", _settings)

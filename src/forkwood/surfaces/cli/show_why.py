@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from forkwood.domain.ids import ending
+from forkwood.domain.interaction import Interaction
 from forkwood.domain.response import Why
 from forkwood.surfaces.cli.glyphs import Inks
 from forkwood.surfaces.cli.screen_text import cropped, indented, visible, visible_line
@@ -26,6 +27,8 @@ def draw_why(why: Why, inks: Inks) -> str:
         lines.append(inks.dim(f"prompt   {why.prompt_digest}"))
     if why.request_digest:
         lines.append(inks.dim(f"request  {why.request_digest}"))
+    lines += [f"asked    {_asked(one)}" for one in why.interactions]
+    lines += [f"granted  {visible_line(one.tool)} by {ending(one.id)}, in this {one.scope}" for one in why.grants]
     lines += _spent(why)
     return "\n".join(lines)
 
@@ -61,6 +64,13 @@ def _manifest(why: Why) -> list[str]:
         said = ", ".join(f"{name} {value}" for name, value in sealed["parameters"].items())
         lines.append(f"params   {visible_line(said)}")
     return lines
+
+
+def _asked(one: Interaction) -> str:
+    about = visible_line(one.call.name) if one.call else "the prompt"
+    said = one.answer if isinstance(one.answer, str) else " / ".join(one.answer or ())
+    how = f"{visible_line(said)}, by {one.by} via {one.via}" if said else one.status
+    return f"{one.kind} {ending(one.id)} of {about}: {how}"
 
 
 def _spent(why: Why) -> list[str]:

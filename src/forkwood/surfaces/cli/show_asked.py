@@ -1,0 +1,71 @@
+"""What waits for a person, as a person reads it: exactly what will run or is asked, and the commands that answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from forkwood.domain.ids import ending
+from forkwood.domain.interaction import Interaction
+from forkwood.domain.response import GrantHeld
+from forkwood.surfaces.cli.screen_text import indented, visible, visible_line
+from forkwood.surfaces.cli.terminal import Terminal
+from forkwood.surfaces.cli.words import ago, count_of
+
+UNITS = ((86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1_000, "second"))
+
+
+def draw_pending(found: Sequence[Interaction], terminal: Terminal) -> str:
+    """All that waits, oldest first, each with the commands that answer it."""
+    return "\n\n".join(_draw(asked, terminal) for asked in found)
+
+
+def _draw(asked: Interaction, terminal: Terminal) -> str:
+    name = terminal.pen.inks.bold(f"{asked.kind} {ending(asked.id)}")
+    lines = [f"{name}  of run {ending(asked.run)}", what_is_asked(asked, terminal)]
+    if asked.expires_ms is not None:
+        lines.append(f"  No answer within {_left(asked.expires_ms - terminal.now_ms())} counts as a no.")
+    return "\n".join([*lines, *(f"  {terminal.hint(command)}" for command in ways_to_answer(asked))])
+
+
+def what_is_asked(asked: Interaction, terminal: Terminal) -> str:
+    """What will run or is asked, and what it means to say yes."""
+    lines = [indented(visible(asked.call.shown))] if asked.call is not None and asked.kind != "question" else []
+    for number, question in enumerate(asked.questions or (), start=1):
+        lines.append(
+            indented(visible(f"{number}. {question.text}" if len(asked.questions or ()) > 1 else question.text))
+        )
+        lines += [f"    - {visible_line(option)}" for option in question.options]
+    lines += [indented(terminal.hint(asked.about))] if asked.about else []
+    return "\n".join(lines)
+
+
+def ways_to_answer(asked: Interaction) -> list[str]:
+    """The commands that answer ASKED, as they are typed."""
+    answer = f"forkwood answer {ending(asked.id)}"
+    ways = [f"{answer} {word}" for word in asked.answers] or [answer + " TEXT" * len(asked.questions or ("",))]
+    if asked.kind == "approval":
+        ways[1:1] = [f"{answer} allow --remember {scope}" for scope in ("run", "conversation")]
+    return ways
+
+
+def answered_words(asked: Interaction) -> str:
+    """What an answer came to."""
+    said = asked.answer if isinstance(asked.answer, str) else " / ".join(asked.answer or ())
+    kept = f" Remembered: forkwood grants --revoke {ending(asked.grant)} ends that." if asked.grant else ""
+    return f"{asked.kind} {ending(asked.id)} is answered: {visible_line(said)}.{kept}"
+
+
+def draw_grants(found: Sequence[GrantHeld], now_ms: int) -> str:
+    """The grants that hold, newest first."""
+    return "\n".join(
+        f"{ending(one.id)}  {visible_line(one.tool)}  every call in {one.scope} {ending(one.of)}, "
+        f"given {ago(one.created_ms, now_ms)}"
+        for one in found
+    )
+
+
+def _left(span_ms: int) -> str:
+    for size, unit in UNITS:
+        if span_ms >= size:
+            return count_of(span_ms // size, unit)
+    return "a second"
