@@ -28,19 +28,24 @@ Span: TypeAlias = tuple[int, int]
 
 _BLANKS = r"\s\x00-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
 _HEX = "[0-9a-fA-F]"
+_BACKSLASH = r"(?: \\ | %(?:25)*5[cC] )+"
+_END = "(?: ; | %(?:25)*3[bB] )"
+_AND = rf"(?: & | %(?:25)*26 | \\+(?:u00|x)26 )(?:amp{_END})*"
+_NUMBER = r"(?: \# | %(?:25)*23 )"
 _ESCAPES = rf"""
- | \\+(?: u(?P<unit>{_HEX}{{4}}) | u\{{(?P<braced>{_HEX}{{1,6}})\}} | x(?P<pair>{_HEX}{{2}}) | [nrtfbv]
+ | {_AND}(?: {_NUMBER}(?: (?P<tens>[0-9]{{1,7}}) | [xX](?P<sixteens>{_HEX}{{1,6}}) ){_END}?
+         | (?P<named>[A-Za-z]{{2,8}}){_END} )
+ | {_BACKSLASH}(?: u(?P<unit>{_HEX}{{4}}) | u\{{(?P<braced>{_HEX}{{1,6}})\}} | x(?P<pair>{_HEX}{{2}}) | [nrtfbv]
         | (?=[^0-9A-Za-z]) )
  | (?P<bytes>(?: %(?:25)*[89a-fA-F]{_HEX} )+) | %(?:25)*(?P<byte>{_HEX}{{2}})
- | &(?:amp;)*(?: \#(?P<tens>[0-9]{{1,7}});? | \#[xX](?P<sixteens>{_HEX}{{1,6}});? | (?P<named>[A-Za-z]{{2,8}}); )
 """
 _PLAIN = re.compile(f"[{_BLANKS}]+")
 _UNDONE = re.compile(f"[{_BLANKS}]+ {_ESCAPES}", re.VERBOSE)
 _BARE = re.compile(f"[{_BLANKS}]+ | <[^<>]*> {_ESCAPES}", re.VERBOSE)
 _BEGUN_ESCAPE = rf"""
-   \\+(?: u{_HEX}{{0,3}} | u\{{{_HEX}{{0,6}} | x{_HEX}? )?
+   {_AND}(?: {_NUMBER}[xX]?{_HEX}{{0,6}} | [A-Za-z]{{0,8}} )(?: %(?:25)*[23]? )?
+ | {_BACKSLASH}(?: u{_HEX}{{0,3}} | u\{{{_HEX}{{0,6}} | x{_HEX}? )?
  | (?: %(?:25)*[89a-fA-F]{_HEX} ){{1,3}}(?: %(?:25)*{_HEX}? )? | %(?:25)*{_HEX}?
- | &(?:amp;)*(?: \#[xX]?{_HEX}{{0,6}} | [A-Za-z]{{0,8}} )
 """
 _BEGUN = re.compile(rf"(?:{_BEGUN_ESCAPE})\Z", re.VERBOSE)
 _BEGUN_TAG = re.compile(rf"<[^<>]{{0,{TAG_CHARACTERS_MAX - 1}}}\Z")
@@ -192,22 +197,21 @@ def _everywhere(word: str, words: str) -> Iterator[int]:
 
 def _settled(text: str, forms: Forms) -> tuple[list[Span], int]:
     """As `looked`, in full."""
-    sure: list[Span] = []
-    after = 0
-    for start, end in spans(text, forms):
-        if start < after:
-            continue
-        if after + _open(text[after:], forms) <= start:
+    found, hold = spans(text, forms), _open(text, 0, forms)
+    sure = [span for span in found if span[1] <= hold]
+    for start, end in found[len(sure) :]:
+        if hold <= start:
             break
         sure.append((start, end))
-        after = end
-    return sure, after + _open(text[after:], forms)
+        hold = _open(text, end, forms)
+    return sure, hold
 
 
-def _open(text: str, forms: Forms) -> int:
-    """Where in TEXT that begins which may still become a secret."""
-    before = max(0, len(text) - SPELLING_CHARACTERS_MAX * len(forms.words[0]))
-    return before + min(_open_as(text[before:], pattern, forms) for pattern in _patterns(text[before:]))
+def _open(text: str, after: int, forms: Forms) -> int:
+    """Where in TEXT that begins, AFTER there, which may still become a secret."""
+    before = max(after, len(text) - SPELLING_CHARACTERS_MAX * len(forms.words[0]))
+    end = text[before:]
+    return before + min(_open_as(end, pattern, forms) for pattern in _patterns(end))
 
 
 def _open_as(text: str, pattern: re.Pattern[str], forms: Forms) -> int:
