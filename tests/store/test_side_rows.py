@@ -176,10 +176,17 @@ def test_versions_of_versions_and_what_was_revised_go_too(store: Store, tmp_path
 
 
 def test_the_store_knows_whose_a_name_is(store: Store, tmp_path: Path) -> None:
-    with store.write() as tx:
-        purge.destroy(tx, purge.condemned(tx, [2], []))
-    assert left_of(store, tmp_path / "side", line_of("?", [OTHER, "words"])) == []
     with store.read() as tx:
         conversation = tx.value("SELECT lower(hex(id)) FROM conversation")
-    line = line_of("?", [conversation, "words"])
+    for name in (conversation, OTHER):
+        line = line_of("?", [name, "words"])
+        assert left_of(store, tmp_path / "side", line) == [line]
+
+
+def test_what_may_be_the_rest_of_a_lost_message_is_not_taken_by_the_purge_of_another(
+    store: Store, tmp_path: Path
+) -> None:
+    with store.write() as tx:
+        purge.destroy(tx, purge.condemned(tx, [2], []))  # as a salvage leaves one whose words are lost
+    line = line_of("?", [OTHER, "words"])
     assert left_of(store, tmp_path / "side", line) == [line]

@@ -38,8 +38,8 @@ _OWNED = {
 
 _LIVING = """WITH named (name) AS (SELECT value FROM json_each(:names)),
     gone (run) AS (SELECT value FROM json_each(:runs))
-  SELECT name FROM named JOIN node n ON n.id = unhex(name) WHERE n.purged = 0
-  UNION SELECT name FROM named JOIN conversation c ON c.id = unhex(name) WHERE c.purged = 0
+  SELECT name FROM named JOIN node n ON n.id = unhex(name)
+  UNION SELECT name FROM named JOIN conversation c ON c.id = unhex(name)
   UNION SELECT name FROM named JOIN run r ON r.id = unhex(name)
   UNION SELECT name FROM named JOIN attachment a ON a.blob = name
     WHERE a.node NOT IN (SELECT value FROM json_each(:nodes))
