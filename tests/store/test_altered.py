@@ -86,10 +86,10 @@ def test_an_altered_store_is_repaired(home: Path, whole: bytes, altered: str) ->
 
 
 def named(home: Path) -> list[tuple[str, str]]:
-    """Conversations, each with one of its messages, some in the middle, some the last."""
+    """Conversations, each with a message: one in the middle of a path, one behind the newest graft."""
     with closing(opened(home)) as runtime, runtime.house.store.read() as tx:
         rows = tx.rows(
-            "SELECT c.id, n.id FROM node n JOIN conversation c ON c.seq = n.conversation WHERE n.seq IN (5, 20)"
-            " OR n.seq IN (SELECT max(seq) FROM node GROUP BY conversation)"
+            "SELECT c.id, n.id FROM node n JOIN conversation c ON c.seq = n.conversation"
+            " WHERE n.seq = 20 OR n.seq = (SELECT max(seq) + 1 FROM node WHERE source_node IS NOT NULL)"
         )
     return [(conversation.hex(), node.hex()) for conversation, node in rows]

@@ -68,6 +68,24 @@ def test_a_damaged_store_is_salvaged_or_refused_and_works_again(home: Path, whol
     assert not lost & spared
 
 
+@pytest.mark.parametrize("seed", range(trials(8)))
+def test_a_damaged_log_costs_no_more_than_what_stood_in_it(home: Path, whole: bytes, seed: int) -> None:
+    laid(home, whole)
+    with closing(opened(home)) as runtime:
+        here = runtime.listed()[0].id
+        for number in range(4):
+            runtime.send(words(3_000 + number), run=False, conversation=here)
+        log = (home / "forkwood.db-wal").read_bytes()
+    laid(home, whole)
+    (home / "forkwood.db-wal").write_bytes(damaged(log, seed))
+    look_at_all(home)
+    laid(home, whole)
+    (home / "forkwood.db-wal").write_bytes(damaged(log, seed))
+    assert looked(home, repair=True).ok
+    works(home)
+    assert {words(number) for number in SPOKEN} <= texts(home)
+
+
 def laid(home: Path, content: bytes) -> None:
     """A home with that file and nothing else."""
     home.mkdir(exist_ok=True)
