@@ -6,7 +6,19 @@ import re
 
 import pytest
 
-from forkwood.store import append, conversations, digests, entries, grafts, marks, names, nodes, walk
+from forkwood.store import (
+    append,
+    conversations,
+    digests,
+    entries,
+    grafts,
+    grants,
+    interactions,
+    marks,
+    names,
+    nodes,
+    walk,
+)
 from forkwood.store.db import Store
 
 SCAN = re.compile(
@@ -48,6 +60,13 @@ QUERIES: dict[str, tuple[str, object]] = {
     "a conversation's ending": (f"{names._CONVERSATIONS}substr(id, -2) = ? ORDER BY seq", (b"ab",)),
     "the nearest digest": (digests._NEAREST, (1, 0)),
     "a label": ("SELECT node FROM label WHERE conversation = ? AND name = ?", (1, "x")),
+    "an interaction": (interactions._ONE, ("i",)),
+    "the interactions of a run": (interactions._OF_RUN, (b"r",)),
+    "the reply of a call": (interactions._REPLY, (b"r", 1)),
+    "a go-on": (interactions._GO_ON, (1, "m")),
+    "an interaction's ending": (names._ASKED_SO, ("*beef",)),
+    "a grant's ending": (f"{names._GRANTS}id = ?", (bytes(16),)),
+    "the grants that hold for a run": (grants._HOLDING, ("r", "c")),
     "one conversation": (f"{conversations._ROW} WHERE c.seq = ?", (1,)),
 }
 
@@ -75,6 +94,9 @@ def test_no_table_is_read_through(name: str) -> None:
         ("whether there is a notice", "event_notice"),
         ("notices", "event_notice"),
         ("notices one by one", "event_notice"),
+        ("an interaction", "event_interaction"),
+        ("an interaction's ending", "event_interaction"),
+        ("the grants that hold for a run", "granted_now"),
     ],
 )
 def test_an_access_path_uses_its_own_index(name: str, index: str) -> None:

@@ -110,7 +110,7 @@ def _texts(asked: Interaction, words: Sequence[str]) -> str | tuple[str, ...]:
 def shown(name: str, arguments: Mapping[str, Any] | str) -> str:
     """Exactly what will run: the tool and its arguments as JSON, where a character that hides stands as `\\u202e`."""
     if isinstance(arguments, str):
-        return visible(f"{name} {arguments}")
+        return visible(f"{name} {arguments}" if arguments else name)
     return visible(f"{name} {msgspec.json.format(msgspec.json.encode(arguments), indent=2).decode()}")
 
 

@@ -18,6 +18,8 @@ _GRANTS = "SELECT seq, id FROM granted WHERE "
 _ASKED = """SELECT seq, payload ->> '$.interaction' FROM event
   WHERE kind IN ('interaction.opened', 'interaction.closed') AND kind = 'interaction.opened'
     AND payload ->> '$.interaction' """
+_ASKED_SO = f"{_ASKED} > '' AND payload ->> '$.interaction' GLOB ? ORDER BY seq"
+"""Read out of the index of interactions: that of all events is long."""
 _HUSKS = "SELECT seq, id FROM conversation WHERE purged = 1 AND "
 
 
@@ -119,8 +121,8 @@ def _interactions(tx: Tx, digits: str) -> list[tuple[int, Id]]:
         return []
     if len(digits) == ID_DIGITS:
         return [(seq, name) for seq, name in tx.rows(f"{_ASKED} = ?", (digits,))]
-    found = tx.rows(f"{_ASKED} GLOB ? ORDER BY seq", (f"*{digits}",))
+    found = tx.rows(_ASKED_SO, (f"*{digits}",))
     if not found and len(digits) < SHOWN_DIGITS:
         beginning = "?" * (ID_DIGITS - SHOWN_DIGITS) + digits + "*"
-        found = tx.rows(f"{_ASKED} GLOB ? ORDER BY seq", (beginning,))
+        found = tx.rows(_ASKED_SO, (beginning,))
     return [(seq, name) for seq, name in found]
