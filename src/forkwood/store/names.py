@@ -18,7 +18,7 @@ _GRANTS = "SELECT seq, id FROM granted WHERE "
 _ASKED = """SELECT seq, payload ->> '$.interaction' FROM event
   WHERE kind IN ('interaction.opened', 'interaction.closed') AND kind = 'interaction.opened'
     AND payload ->> '$.interaction' """
-_ASKED_SO = f"{_ASKED} > '' AND payload ->> '$.interaction' GLOB ? ORDER BY seq"
+_ASKED_SO = f"{_ASKED} > '' AND payload ->> '$.interaction' GLOB ? ORDER BY +seq"
 """Read out of the index of interactions: that of all events is long."""
 _HUSKS = "SELECT seq, id FROM conversation WHERE purged = 1 AND "
 
