@@ -17,7 +17,7 @@ from forkwood.domain.tree import Spot
 from forkwood.store import doctor, entries
 from forkwood.store.db import Store
 from forkwood.store.pages import PAGE_BYTES, Pages, table_rows
-from forkwood.store.salvage import refuse_in_use
+from forkwood.store.salvage import in_nobodys_use, salvage
 from forkwood.store.verify import Report
 from tests.store.breaking import broken
 from tests.store.richness import rich
@@ -299,8 +299,38 @@ def test_what_never_was_a_store_is_left_where_it_is(home: Path, content: bytes) 
 
 
 def test_a_store_somebody_writes_to_is_not_salvaged(home: Path) -> None:
-    store = opened(home)
-    with store.write(), pytest.raises(StoreUnusable) as caught:
-        refuse_in_use(home / "forkwood.db")
+    store, path = opened(home), home / "forkwood.db"
+    with store.write(), pytest.raises(StoreUnusable) as caught, in_nobodys_use(path):
+        pytest.fail("it is in use")
     assert caught.value.facts["reason"] == "locked"
-    refuse_in_use(home / "forkwood.db")
+    with in_nobodys_use(path):
+        pass
+
+
+def test_nobody_writes_to_a_store_that_is_salvaged(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "busy_ms", 0)
+    store, path = opened(home), home / "forkwood.db"
+    fill(store, 3)
+    with in_nobodys_use(path):
+        with pytest.raises(StoreUnusable) as caught, store.write():
+            pytest.fail("what is written now would be in the old store alone")
+        assert caught.value.facts["reason"] == "locked"
+        salvage(path, now_ms=NOW, who=ME)
+    new = opened(home)
+    with new.write() as tx:
+        add_message(tx, 1, 3, "in the new one")
+    store.close()
+    assert texts(opened(home)) == ["word 0", "word 1", "word 2", "in the new one"]
+
+
+def test_letting_go_of_the_old_file_leaves_the_log_of_the_new_one(home: Path) -> None:
+    store, path = opened(home), home / "forkwood.db"
+    fill(store, 3)
+    store.close()
+    with in_nobodys_use(path):
+        salvage(path, now_ms=NOW, who=ME)
+        new = opened(home)
+        with new.write() as tx:
+            add_message(tx, 1, 3, "only in the log")
+    assert Path(f"{path}-wal").exists()
+    assert texts(opened(home))[-1] == "only in the log"

@@ -15,7 +15,7 @@ from forkwood.domain.errors import StoreUnusable
 from forkwood.store import verify
 from forkwood.store.opening import STORE_NAME, open_store
 from forkwood.store.problem import Problem
-from forkwood.store.salvage import refuse_in_use, salvage
+from forkwood.store.salvage import in_nobodys_use, salvage
 from forkwood.store.verify import Report
 
 _DAMAGED = frozenset({"corrupt", "shape"})
@@ -57,8 +57,9 @@ def repair(home: Path, *, now_ms: int, who: Who, driven: Callable[[str], bool]) 
 
 def _salvaged(home: Path, now_ms: int, who: Who) -> Iterator[str]:
     """Salvage; in words what came of it."""
-    refuse_in_use(home / STORE_NAME)
-    came = salvage((home / STORE_NAME).resolve(), now_ms=now_ms, who=who)
+    path = (home / STORE_NAME).resolve()
+    with in_nobodys_use(path):
+        came = salvage(path, now_ms=now_ms, who=who)
     yield f"{came.rows:,} rows were saved into a new store; the old file is {came.old}"
     if came.side:
         yield f"{came.lost:,} rows are lost or could not stay in their place: they stand in {came.side}"

@@ -56,10 +56,11 @@ def salvage(path: Path, *, now_ms: int, who: Who) -> Salvaged:
     return Salvaged(rows=rows, lost=left.lost, old=str(old), side=str(side) if left.used else None)
 
 
-def refuse_in_use(path: Path) -> None:
-    """Raise StoreUnusable where another program is writing to the store at PATH, as far as it still can be asked.
+@contextmanager
+def in_nobodys_use(path: Path) -> Iterator[None]:
+    """Keep other programs from writing to the store at PATH meanwhile, as far as it can still be locked.
 
-    And where PATH is no file at all: nothing of ours can be in it.
+    Raises StoreUnusable where one is writing to it, and where PATH is no file at all: nothing of ours can be in it.
     """
     if not path.is_file():
         raise StoreUnusable(
@@ -70,15 +71,23 @@ def refuse_in_use(path: Path) -> None:
         )
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     try:
-        connection.execute("BEGIN IMMEDIATE; ROLLBACK").fetchall()
+        # By the time it is closed the log at PATH may be that of the new store.
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        _lock(connection, str(path))
+        yield
+    finally:
+        connection.close()
+
+
+def _lock(connection: apsw.Connection, path: str) -> None:
+    try:
+        connection.execute("BEGIN IMMEDIATE").fetchall()
     except (apsw.BusyError, apsw.LockedError) as error:
-        unusable = failure(error, str(path))
+        unusable = failure(error, path)
         assert unusable is not None
         raise unusable from error
     except apsw.Error:
         return  # what cannot be opened is in nobody's use
-    finally:
-        connection.close()
 
 
 @contextmanager
