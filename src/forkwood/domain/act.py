@@ -1,7 +1,7 @@
 """Acts: one command of one door with all it caused, and the effects that make it invertible.
 
 Undo applies the inverses of an act's effects as a new act. Effects are on what can change: the head, marks, settings,
-labels, the trash; nodes are only ever added.
+labels, the trash, the queue; nodes are only ever added.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, assert_never
 from msgspec import Struct
 
 from forkwood.domain.ids import Id
-from forkwood.domain.message import By, Via
+from forkwood.domain.message import By, Part, Via
 
 
 class Who(Struct, frozen=True, kw_only=True):
@@ -69,7 +69,25 @@ class RunStarted(Struct, frozen=True, kw_only=True, tag_field="effect", tag="run
     run: Id
 
 
-Effect: TypeAlias = HeadMoved | MarkChanged | SettingChanged | LabelMoved | TrashChanged | RunStarted
+class QueuedStands(Struct, frozen=True, kw_only=True, tag_field="effect", tag="queued"):
+    """A message came into the queue (WAITS true) or was taken out of it. Of one that was sent by then, undo ends the
+    runs that reply to it."""
+
+    queued: Id
+    waits: bool
+
+
+class QueuedChanged(Struct, frozen=True, kw_only=True, tag_field="effect", tag="queued_parts"):
+    """A message in the queue came to say something else."""
+
+    queued: Id
+    before: tuple[Part, ...]
+    after: tuple[Part, ...]
+
+
+Effect: TypeAlias = (
+    HeadMoved | MarkChanged | SettingChanged | LabelMoved | TrashChanged | RunStarted | QueuedStands | QueuedChanged
+)
 
 
 def inverse(effect: Effect) -> Effect | None:
@@ -85,6 +103,10 @@ def inverse(effect: Effect) -> Effect | None:
             return LabelMoved(name=name, before=now, after=was)
         case TrashChanged(conversation=conversation, hidden=hidden):
             return TrashChanged(conversation=conversation, hidden=not hidden)
+        case QueuedStands(queued=queued, waits=waits):
+            return QueuedStands(queued=queued, waits=not waits)
+        case QueuedChanged(queued=queued, before=old_parts, after=new_parts):
+            return QueuedChanged(queued=queued, before=new_parts, after=old_parts)
         case RunStarted():
             return None
         case _:

@@ -30,6 +30,7 @@ from forkwood.domain.ids import Id
 from forkwood.domain.message import By, Via
 from forkwood.domain.model import Usage
 from forkwood.domain.policy import Scope
+from forkwood.domain.queued import MessageQueued, QueueEdited, QueueMoved, QueueRemoved
 from forkwood.domain.run_event import (
     CallJudged,
     CallSettled,
@@ -48,6 +49,7 @@ from forkwood.domain.run_event import (
     RunStopped,
     SteerAsked,
     SteerTaken,
+    SteerWithdrawn,
     SummaryFailed,
     SummaryMade,
     TryFailed,
@@ -132,6 +134,7 @@ PAYLOADS: dict[str, type[Struct]] = {
     "setting.changed": SettingSet,
     "label.changed": LabelSet,
     "message.sent": MessageSent,
+    "message.queued": MessageQueued,
     "message.edited": MessageEdited,
     "reply.retried": ReplyRetried,
     "entry.dropped": EntryDropped,
@@ -143,6 +146,9 @@ PAYLOADS: dict[str, type[Struct]] = {
     "act.redone": ActRedone,
     "purge.done": Purged,
     "notice.given": NoticeGiven,
+    "queue.edited": QueueEdited,
+    "queue.removed": QueueRemoved,
+    "queue.moved": QueueMoved,
     "grant.given": GrantGiven,
     "grant.revoked": GrantRevoked,
     "store.salvaged": StoreSalvaged,
@@ -165,6 +171,7 @@ PAYLOADS: dict[str, type[Struct]] = {
     "cancel.asked": CancelAsked,
     "steer.asked": SteerAsked,
     "steer.taken": SteerTaken,
+    "steer.withdrawn": SteerWithdrawn,
     "summary.made": SummaryMade,
     "summary.failed": SummaryFailed,
 }

@@ -33,6 +33,8 @@ stdin_counted_bytes_max = 128 * MIB
 # Runs
 models_of_one_message_max = 8
 """Models that one command may ask at once: each starts a run, and their replies are siblings."""
+queue_max = 32
+"""Messages of one conversation that wait, those that steer among them."""
 rounds_max = 25
 """Turns of a run whose calls count. Then tools are withdrawn for one last turn, so that it ends with words."""
 turns_max = 1_000
@@ -134,6 +136,11 @@ prompt_cut_bytes_min = 8 * KIB
 # The store
 busy_ms = 30_000
 key_characters_max = 200
+receipt_days_min = 30
+"""Nobody who sends a command again within so many days has it done twice."""
+receipt_days_kept = 90
+receipts_pruned_max = 100
+"""Receipts past their days that one command takes along."""
 search_words_max = 32
 search_word_characters_max = 1_000
 search_scan_messages_max = 1_000_000
@@ -149,6 +156,7 @@ seq_max = 1 << 40
 time_ms_max = 1 << 47
 """A time after the year 6429 is damage, and no calendar shows it."""
 
+assert receipt_days_min <= receipt_days_kept
 assert rule_title_characters_max <= title_characters_max
 assert draft_bytes < message_bytes_max
 assert reply_bytes_max <= message_bytes_max <= 64 * MIB, "a 64 MiB paste is refused"

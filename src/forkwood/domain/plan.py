@@ -35,7 +35,7 @@ def plan(run: RunState) -> Step | None:
         return _once(run, Asking(sort="doubt", call=None))
     if run.stop:
         return End(status=run.stop.status, error=run.stop.error, withdraw=run.open_interactions)
-    if run.steers:
+    if run.steers and not run.calling:
         return TakeSteers(queued=run.steers)
     return CallModel(turn=run.turns + 1, withdrawn=_withdraws(run))
 

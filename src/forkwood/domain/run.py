@@ -36,6 +36,7 @@ from forkwood.domain.run_event import (
     RunStopped,
     SteerAsked,
     SteerTaken,
+    SteerWithdrawn,
     Stop,
     SummaryFailed,
     SummaryMade,
@@ -154,7 +155,7 @@ def apply(run: RunState, event: RunEvent) -> RunState:
             return _call_moved(run, event)
         case SteerAsked(queued=queued):
             return replace(run, steers=(*run.steers, queued))
-        case SteerTaken(queued=queued):
+        case SteerTaken(queued=queued) | SteerWithdrawn(queued=queued):
             return replace(run, steers=tuple(one for one in run.steers if one != queued))
         case SummaryMade(usage=usage):
             return replace(run, summary_tries=run.summary_tries + 1, usage=run.usage + (usage or Usage()))

@@ -191,6 +191,12 @@ class SteerTaken(Struct, frozen=True, kw_only=True):
     queued: Id
 
 
+class SteerWithdrawn(Struct, frozen=True, kw_only=True):
+    """That message was taken out of the queue before a turn could take it."""
+
+    queued: Id
+
+
 class SummaryMade(Struct, frozen=True, kw_only=True):
     """A summary was made, because the prompt would have passed its budget or a person wanted it. COVERS: how many
     messages it stands for."""
@@ -248,6 +254,7 @@ RunEvent: TypeAlias = (
     | CancelAsked
     | SteerAsked
     | SteerTaken
+    | SteerWithdrawn
     | SummaryMade
     | SummaryFailed
     | RunDriven

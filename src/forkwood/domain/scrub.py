@@ -93,7 +93,12 @@ def titles_in(payload: dict[str, Any]) -> frozenset[str]:
 def _speaks_of(value: dict[str, Any], ids: Collection[Id]) -> bool:
     """Whether an object is one of IDS, is about one, or moves a label to or from one."""
     owner = value.get("conversation")
-    names = [value.get("id"), value.get("node"), owner.get("id") if isinstance(owner, dict) else owner]
+    names = [
+        value.get("id"),
+        value.get("node"),
+        value.get("queued"),
+        owner.get("id") if isinstance(owner, dict) else owner,
+    ]
     if value.get("effect") == "label":
         names += [value.get("before"), value.get("after")]
     return any(isinstance(name, str) and name in ids for name in names)

@@ -15,7 +15,7 @@ from forkwood.domain.ids import Id, is_ending, plain
 from forkwood.domain.message import Origin, Part, Role
 
 NodeKind: TypeAlias = Literal["message", "graft"]
-NoticeKind: TypeAlias = Literal["partial", "repair", "recovered", "reply"]
+NoticeKind: TypeAlias = Literal["partial", "repair", "recovered", "reply", "queue"]
 
 
 class Spot(Struct, frozen=True, gc=False):

@@ -1,4 +1,4 @@
-"""The steps that reach nowhere outside: asking, settling, keeping results, ending. Those that follow are one commit."""
+"""The steps that reach nowhere outside: asking, settling, keeping results, steering, ending. Those in a row are one commit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from forkwood.domain.plan import plan
 from forkwood.domain.run import RunState
 from forkwood.domain.run_event import InteractionClosed, ResultsKept, RunEnded
 from forkwood.domain.step import Ask, CallModel, End, KeepResults, Settle, TakeSteers, UseReads, UseTool
-from forkwood.engine import asking
+from forkwood.engine import asking, succession
 from forkwood.engine.supplies import Supplies
 from forkwood.store import append, drafts, holding, nodes
 from forkwood.store.db import Tx
@@ -47,10 +47,13 @@ def _done(tx: Tx, supplies: Supplies, held: Held, step: Ask | Settle | KeepResul
         case KeepResults(turn=turn):
             node = _results(tx, held, supplies.new_id(), now_ms)
             held = holding.append(tx, held, ResultsKept(turn=turn), now_ms=now_ms, node=node, by="tool")
+        case TakeSteers(queued=queued):
+            held = succession.take_steers(tx, supplies, held, queued)
         case End(status=status, error=error, withdraw=withdraw):
             held = _withdrawn(tx, held, withdraw, now_ms)
             drafts.clear(tx, held.run)
             held = holding.append(tx, held, RunEnded(status=status, error=error), now_ms=now_ms)
+            succession.follow(tx, supplies, held)
     return held
 
 

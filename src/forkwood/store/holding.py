@@ -15,7 +15,7 @@ from forkwood.domain.errors import Conflict
 from forkwood.domain.ids import Id
 from forkwood.domain.message import By, Via
 from forkwood.domain.run import RunState, apply, fold
-from forkwood.domain.run_event import ReplyKept, ResultsKept, RunDriven, RunEvent
+from forkwood.domain.run_event import ReplyKept, ResultsKept, RunDriven, RunEvent, SteerTaken
 from forkwood.domain.tree import Spot
 from forkwood.store import conversations, log, runs
 from forkwood.store.db import Tx
@@ -82,12 +82,12 @@ def renew(tx: Tx, held: Held) -> Held:
 
 
 def append(tx: Tx, held: Held, event: RunEvent, *, now_ms: int, node: int | None = None, by: By = "system") -> Held:
-    """Add EVENT to the run: the row follows, and with a reply or results (NODE) the tip.
+    """Add EVENT to the run: the row follows, and with a reply, results or a steering message (NODE) the tip.
 
     The head follows the tip of a run that leads, and only while it stands there.
     """
     seq = log.write(tx, event, who=held.who(by), now_ms=now_ms, conversation=held.conversation, run=held.run, node=node)
-    moved = node is not None and isinstance(event, ReplyKept | ResultsKept)
+    moved = node is not None and isinstance(event, ReplyKept | ResultsKept | SteerTaken)
     tip = Spot(node) if node is not None and moved else held.tip
     if tip != held.tip and held.leads and conversations.head(tx, held.conversation) == held.tip:
         conversations.move_head(tx, held.conversation, tip, now_ms)

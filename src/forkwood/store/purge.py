@@ -33,6 +33,10 @@ _CALLS_THAT_STAY = """SELECT n.run, part.value ->> '$.call' FROM node n, json_ea
 
 _INSIDE = "(SELECT value FROM json_each(?))"
 
+_QUEUED_BLOBS = """SELECT part.value ->> '$.blob' FROM queued, json_each(queued.parts) part
+  WHERE part.value ->> '$.blob' IS NOT NULL"""
+_QUEUED = f"SELECT id FROM queued WHERE conversation IN {_INSIDE} OR node IN {_INSIDE}"
+
 
 class Condemned(Struct, frozen=True, kw_only=True):
     """What a purge is about: messages and whole conversations by seq, and what can hold words of theirs.
@@ -107,7 +111,8 @@ def condemned(tx: Tx, nodes: Collection[int], conversations: Collection[int]) ->
         {"whole": whole, "seqs": seqs},
     )
     named = tx.rows(f"SELECT id, title FROM conversation WHERE seq IN {_INSIDE}", (whole,))
-    ids = frozenset((*reach.ids_of(tx, nodes), *(row[0].hex() for row in named)))
+    queued = (name for (name,) in tx.rows(_QUEUED, (whole, seqs)))
+    ids = frozenset((*reach.ids_of(tx, nodes), *(row[0].hex() for row in named), *(name.hex() for name in queued)))
     titles = frozenset(title for _, title in named if title)
     return Condemned(
         nodes=frozenset(nodes),
@@ -123,6 +128,7 @@ def condemned(tx: Tx, nodes: Collection[int], conversations: Collection[int]) ->
 def destroy(tx: Tx, what: Condemned) -> None:
     """Take every word of WHAT out of every table. Places, roles, times, ids and digests of what was sent stay."""
     with _allowed(tx):
+        _forget_queued(tx, what)
         _husk(tx, what)
         _forget_conversations(tx, what)
         _forget_titles(tx, what)
@@ -177,12 +183,21 @@ def _made_of(payload: dict[str, Any]) -> list[Id]:
     return payload.get("nodes", []) if "after" in payload else []
 
 
+def _forget_queued(tx: Tx, what: Condemned) -> None:
+    """What still waited there says nothing any more, and does not come."""
+    tx.run(
+        f"""UPDATE queued SET parts = '[]', state = iif(state = 'sent', 'sent', 'removed')
+            WHERE conversation IN {_INSIDE}""",
+        (wire.text(sorted(what.conversations)),),
+    )
+
+
 def _husk(tx: Tx, what: Condemned) -> None:
     seqs = (wire.text(sorted(what.nodes)),)
     tx.run(f"UPDATE node SET parts = '[]', purged = 1 WHERE seq IN {_INSIDE} AND source_node IS NULL", seqs)
     tx.run(f"DELETE FROM label WHERE node IN {_INSIDE}", seqs)
     tx.run(f"DELETE FROM attachment WHERE node IN {_INSIDE}", seqs)
-    tx.run("DELETE FROM blob WHERE hash NOT IN (SELECT blob FROM attachment)")
+    tx.run(f"DELETE FROM blob WHERE hash NOT IN (SELECT blob FROM attachment) AND hash NOT IN ({_QUEUED_BLOBS})")
 
 
 def _forget_conversations(tx: Tx, what: Condemned) -> None:
@@ -254,8 +269,8 @@ def _unquoted(kind: str, payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def _can_name(kind: str, payload: str) -> bool:
-    """Whether an event can hold a title or a label: most need not be read."""
-    return kind == "conversation.titled" or '"title"' in payload or '"label"' in payload
+    """Whether an event can hold a title, a label or what a queued message said: most need not be read."""
+    return kind == "conversation.titled" or any(word in payload for word in ('"title"', '"label"', '"queued_parts"'))
 
 
 def _forgotten(payload: dict[str, Any], what: Condemned) -> dict[str, Any]:

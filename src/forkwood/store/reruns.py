@@ -14,7 +14,7 @@ from forkwood.domain.plan import status_of
 from forkwood.domain.run import RunState, apply
 from forkwood.domain.run_event import InteractionClosed, RunEnded, RunEvent
 from forkwood.domain.step import closing
-from forkwood.store import log, runs
+from forkwood.store import log, queue, runs
 from forkwood.store.aside import Aside
 from forkwood.store.db import Tx
 
@@ -61,6 +61,7 @@ def settle(tx: Tx, aside: Aside, *, now_ms: int, who: Who) -> None:
             for event in _ending(run, state):
                 log.write(tx, event, who=system, now_ms=now_ms, conversation=run.conversation, run=run.name.hex())
             tx.run("UPDATE run SET driver = NULL WHERE id = ?", (run.name,))
+            queue.run_over(tx, run.name.hex(), conversation=run.conversation, who=system, now_ms=now_ms)
     for name in runs.differing(tx):
         runs.repair(tx, name, 0)
 

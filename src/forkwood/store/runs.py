@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
@@ -14,10 +14,17 @@ from forkwood.domain.message import Via
 from forkwood.domain.model import Usage
 from forkwood.domain.plan import plan, status_of
 from forkwood.domain.run import MOVING, Run, RunState, apply, fold
-from forkwood.domain.run_event import CancelAsked, InteractionClosed, RunEnded, RunOpened
+from forkwood.domain.run_event import (
+    CancelAsked,
+    InteractionClosed,
+    RunEnded,
+    RunOpened,
+    SteerAsked,
+    SteerWithdrawn,
+)
 from forkwood.domain.step import End
 from forkwood.domain.tree import ROOT, Spot
-from forkwood.store import log, nodes
+from forkwood.store import log, nodes, queue
 from forkwood.store.db import Tx
 from forkwood.store.failures import damaged
 
@@ -26,6 +33,10 @@ _ROW = """SELECT r.id, c.id, f.id, r.from_cut, t.id, r.tip_cut, r.status, r.mode
   FROM run r JOIN conversation c ON c.seq = r.conversation
   LEFT JOIN node f ON f.seq = r.from_node LEFT JOIN node t ON t.seq = r.tip_node"""
 _ACTIVE_ROWS = """SELECT id, tip_node, tip_cut FROM run WHERE status IN ('queued', 'running', 'waiting')"""
+
+
+AddedByOthers: TypeAlias = CancelAsked | InteractionClosed | RunEnded | SteerAsked | SteerWithdrawn
+"""What others than its driver do to a run."""
 
 
 class RunRow(Struct, frozen=True, kw_only=True):
@@ -186,12 +197,17 @@ def ask_to_cancel(tx: Tx, run: Id, *, who: Who, now_ms: int) -> bool:
     return True
 
 
-def add(tx: Tx, run: Id, event: CancelAsked | InteractionClosed | RunEnded, *, who: Who, now_ms: int) -> RunState:
-    """Add what somebody did to a run without driving it; its driver folds it at its next commit. The state after."""
+def add(tx: Tx, run: Id, event: AddedByOthers, *, who: Who, now_ms: int) -> RunState:
+    """Add what somebody did to a run without driving it; its driver folds it at its next commit. The state after.
+
+    What waited behind a run that ends so is held.
+    """
     found = details(tx, run)
     now = apply(state(tx, run), event)
     log.write(tx, event, who=who, now_ms=now_ms, conversation=found.conversation, run=run)
     write_row(tx, run, now, found.tip, now_ms)
+    if now.ended:
+        queue.run_over(tx, run, conversation=found.conversation, who=who, now_ms=now_ms)
     return now
 
 
@@ -243,8 +259,8 @@ def _derived(now: RunState, tip: Spot) -> tuple[Any, ...]:
 
 def _tip_from_events(tx: Tx, run: Id) -> Spot:
     found = tx.value(
-        """SELECT node FROM event WHERE run = ? AND kind IN ('reply.kept', 'results.kept') AND node IS NOT NULL
-           ORDER BY seq DESC LIMIT 1""",
+        """SELECT node FROM event WHERE run = ? AND kind IN ('reply.kept', 'results.kept', 'steer.taken')
+           AND node IS NOT NULL ORDER BY seq DESC LIMIT 1""",
         (bytes.fromhex(run),),
     )
     return details(tx, run).start if found is None else Spot(found)

@@ -64,7 +64,14 @@ _HOLDS: dict[str, dict[str, Callable[[Value], bool]]] = {
     "summary": {"covers": _spells(tuple[Id, ...]), "created_ms": _is_time},
     "receipt": {"created_ms": _is_time},
     "draft": {"deltas": _spells(tuple[Delta, ...])},
-    "queued": {"parts": _parts, "models": _names, "by": _BYS.__contains__, "via": _is_door, "created_ms": _is_time},
+    "queued": {
+        "parts": _parts,
+        "models": _names,
+        "runs": _names,
+        "by": _BYS.__contains__,
+        "via": _is_door,
+        "created_ms": _is_time,
+    },
     "granted": {"created_ms": _is_time},
     "memory": {"via": _is_door, "created_ms": _is_time, "decided_ms": _is_time},
 }
@@ -114,16 +121,17 @@ def emptied(row: Cells) -> dict[str, Value]:
     """The husk of a node of which only the place can be kept."""
     seq, at = row["seq"], row.get("at_node")
     hangs = isinstance(at, int) and 0 < at < seq
+    role = row["role"] if row.get("role") in ("user", "assistant") else "user"
     return {
         "seq": seq,
         "id": row["id"],
-        "role": row["role"] if row.get("role") in ("user", "assistant") else "user",
+        "role": role,
         "at_node": at if hangs else None,
         "at_cut": max(0, row["at_cut"]) if hangs else 0,
         "own": 1,
         "length": max(1, min(row["length"], limits.seq_max)),
         "conversation": row["conversation"],
-        "by": "user",
+        "by": "model" if role == "assistant" else "user",
         "via": "import",
         "created_ms": row["created_ms"] if _is_time(row["created_ms"]) else _time_of(row),
         "purged": 1,

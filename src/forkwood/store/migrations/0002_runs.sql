@@ -8,16 +8,22 @@ CREATE TABLE queued (
   behind BLOB NOT NULL,                         -- the run at whose tip it comes
   position INTEGER NOT NULL,                    -- they come in this order; a steering message that is left comes first
   steers INTEGER NOT NULL CHECK (steers IN (0, 1)),
-  state TEXT NOT NULL CHECK (state IN ('waiting', 'held', 'sent', 'removed', 'edited')),
+  state TEXT NOT NULL CHECK (state IN ('waiting', 'held', 'sent', 'removed')),
   parts TEXT NOT NULL CHECK (json_valid(parts)),
   models TEXT NOT NULL CHECK (json_valid(models)),  -- the models that reply, by name; none: the conversation's
-  node INTEGER REFERENCES node (seq),           -- what it became when it was sent
+  node INTEGER REFERENCES node (seq),           -- what it became when it was sent: its words stand there alone
+  runs TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(runs)),  -- those that reply to it, by name
   by TEXT NOT NULL,
   via TEXT NOT NULL,
   created_ms INTEGER NOT NULL,
   CHECK ((state = 'sent') = (node IS NOT NULL))
 ) STRICT;
 CREATE INDEX queued_waiting ON queued (conversation, position) WHERE state IN ('waiting', 'held');
+
+CREATE INDEX queued_behind ON queued (behind);
+
+-- Receipts are kept for their days, then they go.
+CREATE INDEX receipt_age ON receipt (created_ms) WHERE response IS NOT NULL;
 
 -- A yes given beforehand, for one tool. Both ends are log numbers.
 CREATE TABLE granted (
