@@ -123,6 +123,21 @@ def test_what_indexes_know_of_lost_nodes_counts_over_what_could_be(tmp_path: Pat
         assert dict(tx.rows("SELECT seq, id FROM node WHERE seq IN (4, 5, 7, 8)")) == names
 
 
+def test_a_lost_end_of_a_path_that_an_index_knows_is_shown(tmp_path: Path) -> None:
+    with unguarded().write() as tx:
+        tree = Tree(tx)
+        tree.line(tree.conversation(), "abcdef")
+        for (trigger,) in tx.rows("SELECT name FROM sqlite_schema WHERE type = 'trigger'"):
+            tx.run(f"DROP TRIGGER {trigger}")
+        tx.run("DELETE FROM node WHERE seq > 4")
+        known = Found(places={5: (4, 0), 6: (5, 0), 7: (99, 0), 9: (6, 0)}, names={})
+        with aside.opened(tmp_path / "side.jsonl") as side:
+            regrow.regrow(tx, side, known, highest=8, now_ms=NOW, who=ME)
+        assert [problem for check in CHECKS for problem in check(tx)] == []
+        assert shown(tx, Spot(6)) == "abcd.."
+        assert tx.rows("SELECT seq, role FROM node WHERE seq > 4") == [(5, "user"), (6, "assistant")]
+
+
 def test_what_cannot_be_told_is_not_guessed(tmp_path: Path) -> None:
     with unguarded().write() as tx:
         tree = Tree(tx)

@@ -127,6 +127,7 @@ def regrow(tx: Tx, aside: Aside, known: Found, *, highest: int, now_ms: int, who
     for lost in [Lost(*found) for found in tx.rows(_LOST)]:
         if 0 < lost.seq <= highest and lost.seq not in husks:
             husks |= dict.fromkeys(_fill_in(tx, lost, there, known), HUSK_OF_LOST)
+    husks |= dict.fromkeys(_add_ends(tx, there, known, highest), HUSK_OF_LOST)
     for row in _each(tx):
         if not _placed(tx, row, aside):
             husks[row.seq] = REPLACED
@@ -182,6 +183,19 @@ def _as_told_below(tx: Tx, lost: Lost, there: list[int]) -> tuple[Above, list[in
     if len(fits) == 1 and lost.entries - fits[0].entries <= limits.path_entries_max:
         return fits[0], _numbers(there, lost.seq, lost.entries - fits[0].entries)
     return above, [lost.seq]
+
+
+def _add_ends(tx: Tx, there: list[int], known: Found, highest: int) -> Iterator[int]:
+    """Put husks where nodes are lost below which nothing hung, as far as the index of places has them; their seqs."""
+    taken = set(there)
+    for number, (at, cut) in sorted(known.places.items()):
+        if number in taken or not 0 < at < number <= highest or at not in taken:
+            continue
+        (above,) = tx.rows("SELECT conversation, 0, created_ms, role IS NOT 'assistant' FROM node WHERE seq = ?", (at,))
+        lost = Lost(number, *above)
+        _add_husk(tx, lost, number, Spot(at, cut), known.names.get(number), is_reply=bool(lost.is_reply))
+        taken.add(number)
+        yield number
 
 
 def _missing(there: list[int], after: int, upto: int) -> int:
