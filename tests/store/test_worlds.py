@@ -12,6 +12,7 @@ from hypothesis import strategies as some
 from forkwood.domain.errors import Refused
 from forkwood.domain.tree import ROOT, Spot
 from forkwood.store import digests, entries, places, walk
+from tests.soak import trials
 from tests.store.seeds import opened
 from tests.store.trees import Tree, growing
 
@@ -158,7 +159,7 @@ def test_any_sequence_of_verbs_is_as_plain_lists_would_be(acts: list[tuple[Any, 
 
 
 @given(Acts)
-@settings(max_examples=5)
+@settings(max_examples=trials(5))
 def test_a_store_opened_again_is_the_same(tmp_path_factory: Any, acts: list[tuple[Any, ...]]) -> None:
     home: Path = tmp_path_factory.mktemp("home") / "forkwood"
     store = opened(home)
