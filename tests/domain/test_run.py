@@ -11,6 +11,7 @@ from forkwood.domain.model import Usage
 from forkwood.domain.run import RunState, apply, fold
 from forkwood.domain.run_event import (
     CallJudged,
+    InteractionOpened,
     ResultsKept,
     RunEnded,
     RunEvent,
@@ -104,3 +105,10 @@ def test_folding_in_pieces_is_folding_at_once() -> None:
     for at in range(len(events)):
         assert fold(events[at:], fold(events[:at])) == fold(events)
     assert fold([]) == RunState()
+
+
+def test_what_is_overdue_is_what_is_open_past_its_time() -> None:
+    timed = InteractionOpened(interaction="i", sort="approval", call="b", expires_ms=10)
+    state = fold([OPENED, DRIVEN, *asks(WRITE), timed, InteractionOpened(interaction="j", sort="approval", call="a")])
+    assert (state.overdue(9), state.overdue(10), state.overdue(11)) == ((), ("i",), ("i",))
+    assert fold([closed("allow")], state).overdue(99) == ()
