@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from forkwood.domain.errors import StoreUnusable
 from forkwood.domain.tree import Node
-from forkwood.store import doctor, nodes, verify
+from forkwood.store import doctor, migrations, nodes, verify
 from forkwood.store.db import Store
 from tests.store.breaking import nobody
 from tests.store.richness import rich
@@ -119,7 +119,7 @@ def test_pain_11_a_corrupt_file_is_never_overwritten(home: Path) -> None:
 def test_pain_12_a_program_that_has_the_store_open_while_a_newer_one_migrates_it_lets_go(home: Path) -> None:
     store, newer = opened(home), apsw.Connection(str(home / "forkwood.db"))
     fill(store, 1)
-    newer.pragma("user_version", 2)
+    newer.pragma("user_version", migrations.SCHEMA_VERSION + 1)
     with pytest.raises(StoreUnusable) as caught:
         texts(store)
     assert caught.value.facts["reason"] == "version"

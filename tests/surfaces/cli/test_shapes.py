@@ -22,8 +22,8 @@ NAMES = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{32})\b")
 MOVING = re.compile(r"_ms$|_bytes$|^bytes$|^version$|^score$")
 """Keys whose numbers differ from one time or machine to another."""
 
-PROSE = frozenset({"reason", "note", "message", "hint"})
-"""Keys whose words are for people, and may be said better."""
+PROSE = frozenset({"reason", "note", "message", "hint", "description"})
+"""Keys whose words are for people or models, and may be said better."""
 
 World: TypeAlias = dict[str, str]
 
@@ -83,8 +83,10 @@ def last_of(kind: str) -> Callable[[World], Any]:
 
 
 def without_limits(why: Any) -> Any:
-    """WHY without the bounds that were sealed: they may be chosen anew."""
+    """WHY without the bounds that were sealed, for they may be chosen anew, and with one tool: there may be others."""
     assert why["manifest"].pop("limits")["fenced_text_bytes_max"] > 0
+    why["manifest"]["tools"] = [tool for tool in why["manifest"]["tools"] if tool["spec"]["name"] == "current_time"]
+    why["prompt"]["tools"] = [tool for tool in why["prompt"]["tools"] if tool["name"] == "current_time"]
     return why
 
 
