@@ -32,6 +32,12 @@ def test_no_word_is_left_and_every_id_is() -> None:
     assert f"{NODE}~2" in left
 
 
+@pytest.mark.parametrize("place", [NODE, f"{NODE}~2", f"{NODE}~"])
+def test_a_place_stays_and_words_that_begin_like_one_do_not(place: str) -> None:
+    assert scrubbed({"before": place}) == {"before": place}
+    assert scrubbed({"before": f"{NODE}~{MARKER}", "after": f"{NODE} {MARKER}"}) == {"before": "", "after": ""}
+
+
 def test_a_scrubbed_payload_is_still_one_of_its_kind() -> None:
     for payload in (
         ConversationCreated(effects=(), settings={"system": MARKER}),

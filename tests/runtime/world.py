@@ -133,8 +133,6 @@ class World:
         new, act = edited.node.id, Act()
         self.remember(new, edited.node.text, self.books.roles[old], before)
         self.books.revises[new] = old
-        # The head stands behind the new version for a moment: both moves are effects of the one act.
-        self.talk.moved(act, Head((*before, new), new))
         self.talk.moved(act, self.head((*before, new, *tail)))
         self.talk.carried |= set(tail)
         self.talk.done(act)
