@@ -371,3 +371,15 @@ def test_any_program_can_ask_the_index_by_hand(home: Path) -> None:
     ).fetchall()
     connection.close()
     assert rows == [('[{"kind":"text","text":"by hand"}]',)]
+
+
+@pytest.mark.parametrize("words", [1, 127, 128, 300])
+def test_a_length_that_ranking_would_stumble_over_is_a_difference(words: int) -> None:
+    store = Store.in_memory()
+    said(store, "word " * words, "other")
+    with store.write() as tx:
+        assert search.differences(tx) == []
+        tx.run("UPDATE search_docsize SET sz = x'7f7f' WHERE id = 1")
+        assert [(one.node, one.what) for one in search.differences(tx)] == [(1, "different")]
+        search.rebuild(tx)
+        assert search.differences(tx) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Literal, NamedTuple
@@ -141,9 +142,21 @@ def _number(position: int, term: str) -> int:
 
 def _indexed_digests(tx: Tx) -> dict[int, int]:
     found = dict.fromkeys((node for (node,) in tx.each("SELECT rowid FROM search")), 0)
+    terms = Counter[int]()
     for node, position, term in tx.each("SELECT doc, offset, term FROM search_term"):
         found[node] = found.get(node, 0) + _number(position, term)
+        terms[node] += 1
+    for node, size in tx.each("SELECT id, sz FROM search_docsize"):
+        found[node] = found.get(node, 0) + (size != _varint(terms[node]))  # what ranking reads beside the terms
     return found
+
+
+def _varint(number: int) -> bytes:
+    """NUMBER as FTS5 keeps how many terms a message has: seven bits a byte, all but the last with the highest set."""
+    spelled = [number & 0x7F]
+    while number := number >> 7:
+        spelled.append(number & 0x7F | 0x80)
+    return bytes(reversed(spelled))
 
 
 class _Filter:
