@@ -66,6 +66,23 @@ def test_a_title_that_a_person_gives_while_the_model_is_asked_stays(
     )
 
 
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_title_made_of_what_is_purged_while_the_model_is_asked_is_not_given(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, which: int
+) -> None:
+    """One of the two messages is enough: the title may hold the words of either."""
+    runtime = opened(home, by_model=True)
+
+    async def meanwhile(*_: object) -> Reply:
+        runtime.purge([runtime.path()[which].node.id])
+        return Reply(parts=(Text(text="Bread for beginners"),))
+
+    monkeypatch.setattr("forkwood.runtime.titling._asked", meanwhile)
+    answered(runtime, runtime.send("how do I bake?", models=[script(tmp_path, *REPLIES)]))
+    assert "Bread" not in runtime.conversation().title
+    assert [entry.node.purged for entry in runtime.path(hidden=True)] == [which == 0, which == 1]
+
+
 def test_a_failure_leaves_the_first_line_and_is_told_beside_the_reply(home: Path, tmp_path: Path) -> None:
     runtime = opened(home, by_model=True)
     replies = [{**REPLIES[0], "fail": {"status": 500, "times": 99}}, REPLIES[1]]
