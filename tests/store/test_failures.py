@@ -28,6 +28,8 @@ class Case(Struct, frozen=True):
 SQLITE = [
     Case(apsw.BusyError("database is locked"), "locked", "locked by another process", "nothing was written"),
     Case(apsw.LockedError("x"), "locked", "locked by another process", "nothing was written"),
+    Case(apsw.SQLError("table search has no column named words"), "shape", "no column named words", "doctor --repair"),
+    Case(apsw.SQLError("invalid fts5 file format (found 0)"), "shape", "invalid fts5 file format", "doctor --repair"),
     Case(apsw.FullError("database or disk is full"), "full", "the disk is full", "make room"),
     Case(apsw.CorruptError("malformed"), "corrupt", "damaged: malformed", "doctor --repair"),
     Case(apsw.NotADBError("file is not a database"), "corrupt", "not a database", "doctor --repair"),

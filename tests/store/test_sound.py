@@ -68,6 +68,7 @@ def test_a_node_that_cannot_be_read_leaves_its_place() -> None:
     row = {"seq": 7, "id": NAME, "role": "user", "at_node": 5, "at_cut": 2, "length": 6, "conversation": 1}
     husk = sound.emptied({**row, "created_ms": -1, "parts": "nonsense"})
     assert (husk["at_node"], husk["at_cut"], husk["length"], husk["parts"], husk["purged"]) == (5, 2, 6, "[]", 1)
-    assert husk["created_ms"] == 1_700_000_000_000
+    assert (husk["created_ms"], husk["by"]) == (1_700_000_000_000, "user")
+    assert sound.emptied({**row, "role": "assistant", "created_ms": 5})["by"] == "model"
     nowhere = sound.emptied({**row, "at_node": 7, "created_ms": 5})
     assert (nowhere["at_node"], nowhere["at_cut"], nowhere["created_ms"]) == (None, 0, 5)

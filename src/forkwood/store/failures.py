@@ -15,7 +15,8 @@ from forkwood.domain.errors import StoreUnusable
 REPAIR = "run `forkwood doctor --repair`: it saves what the file still holds into a new one and keeps the old one aside"
 
 
-_MISSING = ("no such table", "no such column", "has no column named")
+_NOT_OURS = ("no such table", "no such column", "has no column named", "invalid fts5 file format")
+"""What SQLite says of our statements where tables are not those of any version of ours."""
 
 UNREADABLE = (UnicodeDecodeError, msgspec.DecodeError)
 """What a row that damage has changed fails with: text that is no UTF-8, or that does not spell what stands there."""
@@ -51,7 +52,7 @@ def failure(error: Exception, path: str) -> StoreUnusable | None:
             return damaged(str(error), path)
         case apsw.ReadOnlyError() | apsw.PermissionsError() | apsw.CantOpenError():
             return read_only(path, str(error))
-        case apsw.SQLError() if any(words in str(error) for words in _MISSING):
+        case apsw.SQLError() if any(words in str(error) for words in _NOT_OURS):
             return StoreUnusable(
                 f"the store {path} has not the tables its version should have: {error}",
                 hint=f"it was altered by hand or made by an unfinished program: {REPAIR}",
