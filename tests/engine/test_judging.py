@@ -201,7 +201,7 @@ async def test_panelot_72_74_reads_pass_and_a_read_that_asks_is_never_denied_for
     assert (result.status, search.used, stage.outcomes()) == ("done", ["b", "a"], ["ok", "ok", "ok"])
 
 
-async def test_arguments_are_what_a_yes_is_bound_to(tmp_path: Path) -> None:
+async def test_pain_35_what_is_shown_is_what_the_yes_is_bound_to(tmp_path: Path) -> None:
     call = ToolCall(call="a", name="edit", arguments={"path": "x", "text": "y\u202e"})
     model = FakeModel([Reply(parts=(call,), usage=USAGE, finish="tool_calls")], reply("So."))
     tool = writer()
