@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from forkwood.domain import limits
+from forkwood.domain.errors import ProviderFailed
 from forkwood.domain.message import Text, ToolCall
 from forkwood.domain.model import Reply
 from forkwood.domain.settings import Parameters
@@ -204,3 +205,20 @@ async def test_a_reply_that_cannot_be_kept_leaves_its_words(tmp_path: Path, monk
     (result,) = results(await stage.drive(run))
     assert (result.status, result.text) == ("failed", "Once")
     assert result.error is not None and "over the limit of 10" in result.error["message"]
+
+
+@pytest.mark.parametrize(
+    ("message", "tools", "hint"),
+    [
+        ("this model does not support Tools", ["look", "find"], "wait; 'forkwood set tools -look,-find' sends this"),
+        ("this model does not support tools", [], "wait"),
+        ("too long", ["look"], "wait"),
+    ],
+)
+async def test_a_server_that_takes_no_tools_is_told_of_with_the_way_out(
+    tmp_path: Path, message: str, tools: list[str], hint: str
+) -> None:
+    failure = ProviderFailed("invalid_request", message, hint="wait", status=400)
+    stage = Stage(tmp_path, FakeModel([failure]), tools=[FakeTool(name) for name in tools])
+    error = (await stage.answer()).error
+    assert error is not None and error["hint"].startswith(hint) and ("set tools" in error["hint"]) == (hint != "wait")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from forkwood.domain.message import Role
 from forkwood.domain.response import Started
 from forkwood.domain.settings import Settings
+from forkwood.domain.tool import Tool
 from forkwood.domain.watch import Result, Seen
 from forkwood.runtime import Runtime
 from forkwood.runtime.house import House
@@ -19,7 +21,9 @@ from forkwood.store.db import Store
 NOON = 1_800_000_000_000
 
 
-def door(store: Store | None = None, settings: Settings | None = None) -> Runtime:
+def door(
+    store: Store | None = None, settings: Settings | None = None, tools: Mapping[str, Tool] | None = None
+) -> Runtime:
     """A Runtime at the command line's door; each look at its clock is a millisecond later."""
     ticks, draws = count(NOON), count(1)
     settings = settings or Settings(home="/nowhere", model="scripted:/nowhere.json")
@@ -30,6 +34,7 @@ def door(store: Store | None = None, settings: Settings | None = None) -> Runtim
         "cli",
         clock=lambda: next(ticks),
         chance=lambda size: next(draws).to_bytes(size, "big"),
+        tools=tools,
     )
     return Runtime(house)
 

@@ -12,10 +12,11 @@ from forkwood.domain.errors import NotFound
 from forkwood.domain.ids import make_id
 from forkwood.domain.settings import Provider, Settings
 from forkwood.domain.watch import DeltaSeen
+from forkwood.runtime import Runtime
 from forkwood.runtime.house import House, ended, wall_clock
 from forkwood.store.db import Store
 from forkwood.store.opening import open_store
-from tests.engine.stage import FakeModel
+from tests.engine.stage import FakeModel, FakeTool
 from tests.runtime.doors import NOON, door, heard, script
 
 
@@ -100,3 +101,10 @@ def test_a_script_is_not_found_from_a_folder_that_was_removed(tmp_path: Path, mo
     gone.rmdir()
     assert runtime.house.known_model("scripted:/a.json") == "scripted:/a.json"
     assert runtime.house.known_model("scripted:a.json") == "scripted:a.json"
+
+
+def test_the_tools_are_the_programs_own_unless_others_are_handed_in(home: Path) -> None:
+    assert list(door().house.tools) == ["ask_user", "current_time", "recall", "remember", "search_conversations"]
+    mine = {"look": FakeTool("look")}
+    with Runtime.open(Settings(home=str(home)), {}, via="cli", tools=mine) as runtime:
+        assert runtime.house.tools is mine

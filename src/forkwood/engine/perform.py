@@ -80,7 +80,7 @@ async def _tries(grip: Grip, model: Model, ready: Prepared, turn: int) -> Reply 
         except ProviderFailed as failure:
             if grip.feed.flight:
                 return _so_far(grip, "error", failure.message)
-            failed = _judged(grip, model, failure, turn)
+            failed = _judged(grip, model, failure, ready, turn)
         grip.commit(failed)
         if failed.wait_ms is None:
             return None
@@ -106,7 +106,7 @@ def _so_far(grip: Grip, partial: PartialReason, error: str | None = None) -> Rep
     return grip.mask.reply(Reply(parts=drafts.assembled(grip.feed.flight), partial=partial, error=error))
 
 
-def _judged(grip: Grip, model: Model, failure: ProviderFailed, turn: int) -> TryFailed:
+def _judged(grip: Grip, model: Model, failure: ProviderFailed, ready: Prepared, turn: int) -> TryFailed:
     """What is done about a try that failed before its reply began."""
     state = grip.held.state
     refused = failure.facts.get("status") in NEXT_KEY_STATUS
@@ -119,5 +119,14 @@ def _judged(grip: Grip, model: Model, failure: ProviderFailed, turn: int) -> Try
         reason=failure.reason,
         wait_ms=None if wait is None else round(wait * 1000),
         next_key=other_key,
-        **grip.mask.facts({"message": failure.message, "hint": failure.hint, "facts": facts}),
+        **grip.mask.facts({"message": failure.message, "hint": _hint(failure, ready), "facts": facts}),
     )
+
+
+def _hint(failure: ProviderFailed, ready: Prepared) -> str:
+    """What works instead. Many a local server takes no tools and says so only when it gets some."""
+    tools = () if ready.recipe.tools_withdrawn else ready.manifest.tools
+    if not tools or "tool" not in failure.message.lower():
+        return failure.hint
+    switches = ",".join(f"-{tool.spec.name}" for tool in tools)
+    return "; ".join(filter(None, (failure.hint, f"'forkwood set tools {switches}' sends this model no tools")))
