@@ -10,7 +10,7 @@ import pytest
 
 from forkwood.domain.errors import ForkwoodError
 from forkwood.runtime import Runtime
-from tests.runtime.doors import answered
+from tests.runtime.doors import heard
 from tests.store.breaking import broken
 from tests.store.damage import opened, seeded
 from tests.store.test_damage import LOOKS, laid, looked, works
@@ -38,13 +38,13 @@ ALTERED = [
 ]
 Verb = Callable[[Runtime, str, str], object]
 VERBS: dict[str, Verb] = {
-    "send": lambda runtime, here, node: answered(runtime, runtime.send("x", conversation=here)),
+    "send": lambda runtime, here, node: heard(runtime, runtime.send("x", conversation=here)),
     "switch": lambda runtime, here, node: runtime.switch(node, conversation=here),
     "edit": lambda runtime, here, node: runtime.edit(node, "y", keep=True, conversation=here),
     "hide": lambda runtime, here, node: runtime.hide(node),
     "drop": lambda runtime, here, node: runtime.drop(node, conversation=here),
     "fork": lambda runtime, here, node: runtime.fork(node, conversation=here),
-    "retry": lambda runtime, here, node: answered(runtime, runtime.retry(node, conversation=here)),
+    "retry": lambda runtime, here, node: heard(runtime, runtime.retry(node, conversation=here)),
     "why": lambda runtime, here, node: runtime.why(node, conversation=here),
     "history": lambda runtime, here, node: runtime.history(node, conversation=here),
     "undo": lambda runtime, here, node: runtime.undo(conversation=here),

@@ -179,6 +179,15 @@ def test_text_that_is_none_is_damage(home: Path) -> None:
     assert caught.value.facts["reason"] == "corrupt"
 
 
+def test_a_garbled_schema_is_damage(home: Path) -> None:
+    opened(home).close()
+    path = home / "forkwood.db"
+    path.write_bytes(path.read_bytes().replace(b"json_valid(params)", b"Json_balid(params)"))
+    with pytest.raises(StoreUnusable, match="is damaged") as caught, opened(home).write() as tx:
+        tx.run("UPDATE conversation SET params = '{}'")
+    assert caught.value.facts["reason"] == "corrupt"
+
+
 def test_what_a_rule_stumbles_over_in_a_damaged_file_is_damage_and_elsewhere_a_mistake(home: Path) -> None:
     fill(opened(home), 300)
     with pytest.raises(AttributeError), opened(home).read():

@@ -127,7 +127,7 @@ class Store:
         except (apsw.Error, *UNREADABLE) as error:
             self._back_out()
             unusable = failure(error, self.path) if writes or not isinstance(error, apsw.ReadOnlyError) else None
-            if unusable is None and isinstance(error, apsw.ConstraintError):
+            if unusable is None and isinstance(error, apsw.ConstraintError | apsw.SQLError):
                 unusable = self._damage()
             if unusable is None:
                 raise

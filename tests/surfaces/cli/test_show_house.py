@@ -33,19 +33,25 @@ def report(**fields: Any) -> dict[str, Any]:
     return {"ok": True, "problems": [], "notices": [], "mended": [], **fields}
 
 
+REPAIR = "forkwood doctor --repair makes indexes anew, or saves what is sound into a new store."
+
+
 @pytest.mark.parametrize(
     ("found", "said"),
     (
         (report(), "Everything is as the books say."),
         (
             report(notices=["a run waits"], mended=["search"]),
-            "made anew  search\nnotice  a run waits\nEverything is as the books say.",
+            "repaired  search\nnotice  a run waits\nEverything is as the books say.",
         ),
         (
             report(ok=False, problems=[{"kind": "length", "message": "7, not 8", "node": name(3), "mendable": True}]),
-            "length  7, not 8  node 00000003\nforkwood doctor --repair makes anew what can be derived.\n1 problem.",
+            f"length  7, not 8  node 00000003\n{REPAIR}\n1 problem.",
         ),
-        (report(ok=False, problems=[{"kind": "file", "message": "torn"}]), "file  torn\n1 problem."),
+        (
+            report(ok=False, problems=[{"kind": "file", "message": "torn"}], mended=["search"]),
+            "file  torn\nrepaired  search\n1 problem.",
+        ),
     ),
 )
 def test_a_report_says_what_differs_and_the_way(found: dict[str, Any], said: str) -> None:

@@ -35,15 +35,15 @@ def _price(price: Price | None) -> str:
 
 
 def draw_report(report: Mapping[str, Any], inks: Inks) -> str:
-    """What doctor found, in its JSON shape: problems first, then what it made anew, then what is worth knowing."""
+    """What doctor found, in its JSON shape: problems first, then what it repaired, then what is worth knowing."""
     problems = report["problems"]
     lines = [inks.alarm(f"{problem['kind']}  {visible(problem['message'])}{_about(problem)}") for problem in problems]
-    lines += [f"made anew  {visible(mended)}" for mended in report["mended"]]
+    lines += [f"repaired  {visible(mended)}" for mended in report["mended"]]
     lines += [f"notice  {visible(notice)}" for notice in report["notices"]]
     if report["ok"]:
         return "\n".join([*lines, "Everything is as the books say."])
-    if any(problem.get("mendable") for problem in problems):
-        lines.append("forkwood doctor --repair makes anew what can be derived.")
+    if not report["mended"]:
+        lines.append("forkwood doctor --repair makes indexes anew, or saves what is sound into a new store.")
     return "\n".join([*lines, f"{count_of(len(problems), 'problem')}."])
 
 
