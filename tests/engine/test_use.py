@@ -51,7 +51,7 @@ async def test_an_approval_outlives_the_process(tmp_path: Path, answer: str, out
     assert settled["outcome"] == outcome
 
 
-async def test_a_tool_that_has_changed_is_not_used_and_the_run_is_sealed_anew(tmp_path: Path) -> None:
+async def test_panelot_65_68_a_tool_that_has_changed_is_not_used_and_the_run_is_sealed_anew(tmp_path: Path) -> None:
     tool = FakeTool("look")
     stage = Stage(tmp_path, FakeModel(calling("look"), reply("Done.")), tools=[tool])
     stage.models["fake:one"].script[0].insert(0, lambda: setattr(tool, "sealed", replace(tool.sealed, asks_first=True)))
@@ -136,7 +136,7 @@ async def test_a_tool_that_breaks_is_an_outcome_the_model_reads(tmp_path: Path) 
     assert broken.parts == (Text(text="the tool broke: TypeError: no tool says this"),)
 
 
-async def test_reads_run_side_by_side_and_their_results_keep_the_order_of_the_calls(tmp_path: Path) -> None:
+async def test_windie_90_reads_run_side_by_side_and_their_results_keep_the_order_of_the_calls(tmp_path: Path) -> None:
     order: list[str] = []
     both = asyncio.Event()
 
@@ -263,7 +263,7 @@ async def test_a_tool_whose_own_wait_ran_out_is_an_error(tmp_path: Path) -> None
     assert told(stage) == [("error", (Text(text="the tool broke: TimeoutError: no answer"),))]
 
 
-@pytest.mark.parametrize("names", [("keep",), ("look", "keep")])
+@pytest.mark.parametrize("names", [("keep",), ("look", "keep"), ("keep", "keep")])
 async def test_a_store_that_fails_a_tool_lets_the_run_go(tmp_path: Path, names: tuple[str, ...]) -> None:
     full = True
 
@@ -285,7 +285,7 @@ async def test_a_store_that_fails_a_tool_lets_the_run_go(tmp_path: Path, names: 
     assert {outcome for outcome, _ in told(stage)} == {"ok"}
 
 
-async def test_a_tool_that_is_switched_off_meanwhile_is_denied_and_offered_no_more(tmp_path: Path) -> None:
+async def test_windie_86_a_tool_that_is_switched_off_meanwhile_is_denied_and_offered_no_more(tmp_path: Path) -> None:
     look = FakeTool("look")
 
     def switch_off() -> None:
@@ -317,3 +317,68 @@ async def test_a_run_that_is_cancelled_just_before_a_call_has_not_begun_it(tmp_p
         assert results(await stage.drive(run))[0].status == "cancelled"
     (settled,) = [event.payload for event in stage.events(run) if event.kind == "call.settled"]
     assert (settled["outcome"], tool.used, stage.kinds(run).count("call.started")) == ("cancelled", [], 0)
+
+
+async def test_panelot_53_what_a_stopped_tool_still_says_is_kept(tmp_path: Path) -> None:
+    """Ours: it is not discarded, for it tells what was done; the run ends when the tool has, and not before."""
+    stage = Stage(tmp_path)
+
+    async def stops_slowly() -> str:
+        stage.engine.cancel(run, WHO)
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            return "half of it was written"
+        return ""
+
+    stage.tools["write"] = FakeTool("write", stops_slowly, effect="write", after_crash="journal")
+    stage.engine = stage.another()
+    with stage.store.write() as tx:
+        conversations.write_setting(tx, stage.conversation, "approvals", "allow-all")
+    stage.models["fake:one"] = FakeModel(calling("write", "write"))
+    stage.say("Hi")
+    run = stage.open()
+    (result,) = results(await stage.drive(run))
+    assert result.status == "cancelled"
+    last = [(part.outcome, part.parts) for part in stage.nodes()[-1].parts if isinstance(part, ToolResult)]
+    assert last == [
+        ("ok", (Text(text="half of it was written"),)),
+        ("cancelled", (Text(text="cancelled before it ran"),)),
+    ]
+
+
+async def test_of_stopped_reads_one_that_was_done_is_kept(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+
+    async def forever() -> None:
+        stage.engine.cancel(run, WHO)
+        await asyncio.Event().wait()
+
+    stage.tools.update({"look": FakeTool("look"), "find": FakeTool("find", forever)})
+    stage.engine = stage.another()
+    stage.models["fake:one"] = FakeModel(calling("look", "find"))
+    stage.say("Hi")
+    run = stage.open()
+    assert results(await stage.drive(run))[0].status == "cancelled"
+    assert [part.outcome for part in stage.nodes()[-1].parts if isinstance(part, ToolResult)] == ["ok", "cancelled"]
+
+
+async def test_panelot_50_a_read_is_used_again_after_a_crash_and_nothing_is_said_twice(tmp_path: Path) -> None:
+    begun = asyncio.Event()
+
+    async def dies() -> str:
+        if not begun.is_set():
+            begun.set()
+            await asyncio.Event().wait()
+        return "seen"
+
+    look = FakeTool("look", dies)
+    stage = Stage(tmp_path, FakeModel(calling("look"), reply("Done.")), tools=[look])
+    stage.say("Hi")
+    run = stage.open()
+    assert stage.engine.start(run)
+    await begun.wait()
+    await stage.engine.close()
+    assert results(await stage.drive(run, engine=stage.another()))[0].status == "done"
+    assert [node.role for node in stage.nodes()] == ["user", "assistant", "tool", "assistant"]
+    assert look.used == ["a", "a"] and told(stage) == [("ok", (Text(text="seen"),))]

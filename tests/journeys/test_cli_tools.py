@@ -50,7 +50,7 @@ def offered(node: str) -> list[str]:
     return [tool["name"] for tool in why["prompt"]["tools"]]
 
 
-def test_two_tools_side_by_side_and_then_an_answer(tmp_path: Path) -> None:
+def test_windie_91_two_tools_side_by_side_and_then_an_answer(tmp_path: Path) -> None:
     begun(
         tmp_path,
         calls(NOW, {"name": "recall", "arguments": {"name": "tea"}}, text="A moment."),
@@ -94,7 +94,7 @@ def test_a_proposal_is_kept_and_a_person_has_not_said_yes(tmp_path: Path) -> Non
         ({"name": "current_time", "arguments": "{not JSON"}, "the arguments are not one JSON object"),
     ],
 )
-def test_a_call_that_reaches_no_tool_is_read_by_the_model_and_five_end_the_run(
+def test_windie_86_a_call_that_reaches_no_tool_is_read_by_the_model_and_five_end_the_run(
     tmp_path: Path, call: dict[str, Any], says: str
 ) -> None:
     begun(tmp_path, calls(call))
@@ -109,7 +109,15 @@ def test_a_call_that_reaches_no_tool_is_read_by_the_model_and_five_end_the_run(
     assert reminded == [limits.loop_failures_reminded_min]
 
 
-def test_a_good_call_between_bad_ones_ends_no_run(tmp_path: Path) -> None:
+def test_panelot_61_a_denial_is_no_loop_failure(tmp_path: Path) -> None:
+    denied = {"name": "recall", "arguments": {}}
+    begun(tmp_path, calls(*[denied] * limits.loop_failures_max), {"text": "I may not."})
+    succeed("config", "set", "deny", "recall")
+    assert succeed("send", "Go.").out == "I may not.\n"
+    assert [outcome for _, outcome, _ in results()] == ["denied"] * limits.loop_failures_max
+
+
+def test_panelot_61_a_good_call_between_bad_ones_ends_no_run(tmp_path: Path) -> None:
     bad = {"name": "no_such", "arguments": {}}
     begun(tmp_path, *[calls(bad, bad), calls(NOW)] * 3, {"text": "Done."})
     assert succeed("send", "Go.").out == "Done.\n"

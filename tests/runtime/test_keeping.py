@@ -155,7 +155,7 @@ def test_the_trash_of_one_conversation_is_what_is_hidden_in_it(runtime: Runtime)
 
 
 @pytest.mark.parametrize("value", ["-recal", "+recal", "-recall -recal"])
-def test_a_tool_of_another_name_is_refused_with_the_names_there_are(runtime: Runtime, value: str) -> None:
+def test_windie_52_a_tool_of_another_name_is_refused_with_the_names_there_are(runtime: Runtime, value: str) -> None:
     runtime.new()
     with pytest.raises(NotFound, match="there is no tool 'recal'") as refused:
         runtime.set("tools", value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -86,11 +87,9 @@ def _as_sealed(tx: Tx, grip: Grip, name: str) -> Tool | None:
 async def _use(grip: Grip, due: list[_Due], at: Occasion) -> None:
     if not _announced(grip, due):
         return
-    found = await attend(_outcomes(due, at), grip.poke, grip.beat)
-    if found is None:
-        grip.commit()
-    else:
-        _settle(grip, [(one.call, outcome) for one, outcome in zip(due, found, strict=True)])
+    found = await attend(_outcomes(due, at), grip.poke, grip.beat) or []
+    ended = zip((one.call for one in due), found, strict=False)
+    _settle(grip, [(call, outcome) for call, outcome in ended if outcome is not None])
 
 
 def _announced(grip: Grip, due: list[_Due]) -> bool:
@@ -124,13 +123,19 @@ def _objections(tx: Tx, grip: Grip, held: Held, due: list[_Due]) -> list[CallSet
     return found
 
 
-async def _outcomes(due: list[_Due], at: Occasion) -> list[ToolOutcome]:
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(_outcome(one, at)) for one in due]
-    except BaseExceptionGroup as several:
-        raise several.exceptions[0] from None  # who drives the run knows it by its class, not in a group
-    return [task.result() for task in tasks]
+async def _outcomes(due: list[_Due], at: Occasion) -> list[ToolOutcome | None]:
+    """How calls side by side ended, when all have. One that is stopped may still say what it did by then: None where
+    it says nothing. Raises what lets go of the run (Lost, StoreUnusable)."""
+    tasks = [asyncio.ensure_future(_outcome(one, at)) for one in due]
+    with suppress(asyncio.CancelledError):  # the calls are stopped below: what they still give is worth more
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+    for task in tasks:
+        task.cancel()
+    ended = await asyncio.gather(*tasks, return_exceptions=True)
+    for failure in ended:
+        if isinstance(failure, Exception):
+            raise failure
+    return [None if isinstance(one, BaseException) else one for one in ended]
 
 
 async def _outcome(one: _Due, at: Occasion) -> ToolOutcome:
