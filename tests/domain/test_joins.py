@@ -126,7 +126,9 @@ def test_of_a_long_result_a_model_reads_what_is_left() -> None:
         path(("user", ("q",)), ("assistant", (call("a"),)), ("tool", (WHOLE,))), manifest(), files=FILES
     )
     (read,) = prompt.messages[2].parts
-    assert isinstance(read, ToolResult) and read.parts == (Text(text="head … tail"),)
+    assert isinstance(read, ToolResult)
+    (words,) = read.parts
+    assert isinstance(words, Text) and "head … tail" in words.text
 
 
 def test_withdrawn_tools_are_not_offered() -> None:
