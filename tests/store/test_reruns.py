@@ -23,12 +23,16 @@ class Case(Struct, frozen=True):
 GONE = "DELETE FROM event WHERE run IS NOT NULL"
 AT_WORK = "UPDATE run SET status = 'running'"
 FIRST_REPLY = "DELETE FROM event WHERE kind = 'reply.kept' AND payload ->> '$.turn' = 1"
+BEGUN = "DELETE FROM event WHERE run IS NOT NULL AND kind <> 'run.opened'"
+REPLACED = "UPDATE event SET kind = 'conversation.used', payload = '{}', run = NULL WHERE kind = 'run.ended'"
 UNENDED = "DELETE FROM event WHERE kind = 'run.ended'"
 CASES = [
     Case("whole", (), "done"),
     Case("its row", ("DELETE FROM run",), "done"),
     Case("its end, which its row knows", (UNENDED,), "done"),
     Case("its end and its row", (UNENDED, "DELETE FROM run"), "failed"),
+    Case("its row, and it is at work", (REPLACED, "DELETE FROM run"), "running"),
+    Case("its row, and all but its beginning", (BEGUN, "DELETE FROM run"), "failed"),
     Case("its beginning", ("DELETE FROM event WHERE kind = 'run.opened'",), "done"),
     Case("all of it", (GONE,), "done"),
     Case("all of a failed one", (GONE,
