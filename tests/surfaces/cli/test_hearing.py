@@ -35,6 +35,7 @@ def call(desk: Desk) -> Call:
             f"forkwood: no server\n  start it\n{WAY_ON}\n",
         ),
         ({"status": "running"}, "The run 00000001 is running.\n"),
+        ({"status": "queued"}, "The run 00000001 is queued.\n"),
     ),
 )
 def test_an_end_is_told_with_the_way_on(end: dict[str, Any], said: str) -> None:

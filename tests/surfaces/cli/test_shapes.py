@@ -22,7 +22,7 @@ NAMES = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{32})\b")
 MOVING = re.compile(r"_ms$|_bytes$|^bytes$|^version$|^score$")
 """Keys whose numbers differ from one time or machine to another."""
 
-PROSE = frozenset({"reason", "note", "message", "hint", "description"})
+PROSE = frozenset({"reason", "about", "note", "message", "hint", "description"})
 """Keys whose words are for people or models, and may be said better."""
 
 World: TypeAlias = dict[str, str]
@@ -70,7 +70,7 @@ def world(tmp_path: Path) -> World:
     first = given(["path"])[0]["node"]["id"]
     succeed("edit", "@~3", "Uno", "--keep")
     succeed("hide", reply)
-    return {"conversation": here, "reply": reply, "first": first, "model": model}
+    return {"conversation": here, "reply": reply, "first": first, "model": model, "folder": str(tmp_path)}
 
 
 def last_of(kind: str) -> Callable[[World], Any]:
@@ -88,6 +88,20 @@ def without_limits(why: Any) -> Any:
     why["manifest"]["tools"] = [tool for tool in why["manifest"]["tools"] if tool["spec"]["name"] == "current_time"]
     why["prompt"]["tools"] = [tool for tool in why["prompt"]["tools"] if tool["name"] == "current_time"]
     return why
+
+
+def stopped_at_a_call(world: World) -> Any:
+    """What waits after a reply that calls a tool which asks first."""
+    call = {"name": "search_conversations", "arguments": {"words": "x"}, "call": "c"}
+    asking = scripted(Path(world["folder"]), {"tool_calls": [call]}, {"text": "So."}, file="asking.json")
+    assert run_cli("send", "Look", "--model", asking).code == 5
+    return given(["pending"])
+
+
+def granted(world: World) -> Any:
+    """The grants that hold after a yes was remembered."""
+    succeed("answer", stopped_at_a_call(world)[0]["id"], "allow", "--remember", "conversation", "--no-run")
+    return given(["grants"])
 
 
 SHAPES: dict[str, Callable[[World], Any]] = {
@@ -119,6 +133,9 @@ SHAPES: dict[str, Callable[[World], Any]] = {
     "report": lambda _: given(["doctor"]),
     "stats": lambda _: {name: value for name, value in given(["stats"]).items() if name != "tables"},
     "profiles": lambda _: [succeed("config", "set", "profiles.p.model", "a:b"), given(["profiles"])][1],
+    "interactions": stopped_at_a_call,
+    "interaction_answered": lambda world: given(["answer", stopped_at_a_call(world)[0]["id"], "allow", "--no-run"]),
+    "grants": granted,
     "error_not_found": lambda _: run_cli("show", "zzzz", "--json").value,
     "error_usage": lambda _: run_cli("switch", "--json").value,
     "error_limit": lambda _: run_cli("set", "title", "x" * 201, "--json").value,

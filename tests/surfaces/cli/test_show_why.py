@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from forkwood.domain.response import LeftOut, Why
+from forkwood.domain.response import GrantHeld, LeftOut, Why
 from forkwood.surfaces.cli.glyphs import PLAIN
 from forkwood.surfaces.cli.show_why import draw_why
 from tests.surfaces.cli.made import name
+from tests.surfaces.cli.test_show_asked import asking
 
 
 def why(**fields: Any) -> Why:
@@ -61,3 +62,22 @@ def test_the_verdict_comes_first(verified: bool | None, reason: str | None, said
 def test_a_message_of_a_person_has_no_run_to_tell_of() -> None:
     plain = why(run=None, turn=None, manifest=None, recipe=None, entries=(), prompt_digest=None, request_digest=None)
     assert "run " not in draw_why(plain, PLAIN)
+
+
+def test_what_was_asked_and_granted_is_named() -> None:
+    grant = GrantHeld(
+        id=name(7),
+        tool="edit",
+        scope="run",
+        of=name(3),
+        hash=None,
+        conversation=name(8),
+        since=1,
+        until=None,
+        created_ms=0,
+    )
+    asked = (asking(answer="allow", status="answered", by="user", via="web"), asking("doubt", None, call=None))
+    drawn = draw_why(why(interactions=asked, grants=(grant,)), PLAIN).split("\n")
+    assert "asked    approval 00000001 of edit: allow, by user via web" in drawn
+    assert "asked    doubt 00000001 of the prompt: open" in drawn
+    assert "granted  edit by 00000007, in this run" in drawn

@@ -11,7 +11,7 @@ from forkwood.surfaces.cli.screen_text import indented, visible, visible_line
 from forkwood.surfaces.cli.terminal import Terminal
 from forkwood.surfaces.cli.words import ago, count_of
 
-UNITS = ((86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1_000, "second"))
+UNITS = ((3_600_000, "hour"), (60_000, "minute"), (1_000, "second"))
 
 
 def draw_pending(found: Sequence[Interaction], terminal: Terminal) -> str:
