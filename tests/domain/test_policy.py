@@ -65,4 +65,4 @@ def test_calls_are_judged_when_they_are_asked() -> None:
         ("c", "allow", False, "there is no tool 'missing'"),
     ]
     (raw,) = asked([replace(call("d"), arguments="{")], tools, Policy())
-    assert raw.fault == "the arguments are not one JSON object"
+    assert raw.fault == "the arguments are not one JSON object, with each name in it once"

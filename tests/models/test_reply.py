@@ -14,7 +14,7 @@ from forkwood.domain import limits
 from forkwood.domain.errors import LimitExceeded
 from forkwood.domain.message import Text, Thinking, ToolCall
 from forkwood.models.failures import Peer
-from forkwood.models.reply import Assembly, object_of, spelled, whole
+from forkwood.models.reply import Assembly, object_of, repeats_a_name, spelled, whole
 from tests.models.recorded import said
 
 KEY = "k3y-0123456789"
@@ -195,6 +195,25 @@ def test_a_value_in_place_of_text_is_spelled(value: Any, text: str) -> None:
 )
 def test_only_one_json_object_is_an_object(text: str, value: Any) -> None:
     assert object_of(text) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "repeats"),
+    [
+        ('{"a":1,"b":{"a":2}}', False),
+        ('{"a":1,"a":1}', True),
+        ('{"a":1,"\\u0061":2}', True),
+        ('{"a":[{"b":1,"b":2}]}', True),
+        ('{"a":1,"a":2,"b":' + "9" * 5_000 + "}", False),
+        ("{half", False),
+    ],
+)
+def test_arguments_that_give_a_name_twice_stay_text(text: str, repeats: bool) -> None:
+    assert repeats_a_name(text) == repeats
+    building = assembly()
+    building.say(building.open("tool_call"), text)
+    (part,) = building.finish("cut", None).parts
+    assert isinstance(part, ToolCall) and (not repeats or part.arguments == text)
 
 
 def test_half_a_character_in_arguments_is_spelled_out_and_told() -> None:

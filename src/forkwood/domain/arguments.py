@@ -14,7 +14,7 @@ def fault(arguments: dict[str, Any] | str, schema: dict[str, Any]) -> str | None
     Raw text is what could not be read as one JSON object.
     """
     if isinstance(arguments, str):
-        return "the arguments are not one JSON object"
+        return "the arguments are not one JSON object, with each name in it once"
     from jsonschema import Draft202012Validator
 
     wrong = [

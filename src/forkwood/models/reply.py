@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import msgspec
@@ -186,9 +187,10 @@ class Assembly:
         return ToolCall(call=call, name=self._name(slot), arguments=self._arguments(text))
 
     def _arguments(self, text: str) -> dict[str, Any] | str:
-        """TEXT as the JSON object it spells, else as it came: it is never repaired."""
+        """TEXT as the JSON object it spells, else as it came: it is never repaired. One that gives a name twice is none,
+        for nobody knows which value is meant."""
         value = object_of(text)
-        if value is None:
+        if value is None or repeats_a_name(text):
             return text
         plain: dict[str, Any] = storable_value(value)
         if plain != value:
@@ -280,6 +282,21 @@ def object_of(text: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         value = _lenient(text)
     return value if isinstance(value, dict) else None
+
+
+def repeats_a_name(text: str) -> bool:
+    """Whether an object in the JSON TEXT gives a name twice."""
+    repeated = False
+
+    def seen(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal repeated
+        found = dict(pairs)
+        repeated |= len(found) < len(pairs)
+        return found
+
+    with suppress(ValueError):  # a number of too many digits for Python's own reader, which is read elsewhere
+        json.loads(text, object_pairs_hook=seen)
+    return repeated
 
 
 def whole(value: Any) -> int:

@@ -23,4 +23,6 @@ def offered(store: Store, clock: Callable[[], int], new_id: Callable[[], Id]) ->
         Remember(store, clock, new_id),
         SearchConversations(store),
     )
-    return {tool.sealed.spec.name: tool for tool in tools}
+    named = {tool.sealed.spec.name: tool for tool in tools}
+    assert len(named) == len(tools), "a name is one tool's"
+    return named
