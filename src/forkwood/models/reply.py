@@ -187,8 +187,8 @@ class Assembly:
         return ToolCall(call=call, name=self._name(slot), arguments=self._arguments(text))
 
     def _arguments(self, text: str) -> dict[str, Any] | str:
-        """TEXT as the JSON object it spells, else as it came: it is never repaired. One that gives a name twice is none,
-        for nobody knows which value is meant."""
+        """TEXT as the JSON object it spells, else as it came: it is never repaired. One that gives a name twice is
+        none, for nobody knows which value is meant."""
         value = object_of(text)
         if value is None or repeats_a_name(text):
             return text
