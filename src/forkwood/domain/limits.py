@@ -52,6 +52,8 @@ watch_ms = 100
 """How often the store is looked at for a run that another process drives."""
 watch_deltas_max = 10_000
 """Deltas that wait for a watcher who does not fetch them; later ones are left out until it does."""
+watch_events_max = 500
+"""Events that a watcher of the whole stream reads at one look: however far behind, so much is in memory."""
 recipe_fresh_max = 64
 """Entries whose digests a recipe holds: those since the last reply on its path."""
 manifest_bytes_max = 2 * MIB

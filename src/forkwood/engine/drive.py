@@ -7,20 +7,23 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, 
 from contextlib import AbstractContextManager, aclosing, asynccontextmanager, nullcontext
 from typing import Any
 
+from forkwood.domain import limits
 from forkwood.domain.act import Who
 from forkwood.domain.errors import ForkwoodError, StoreUnusable
 from forkwood.domain.ids import Id
 from forkwood.domain.message import Via
+from forkwood.domain.model import Delta
 from forkwood.domain.plan import plan
 from forkwood.domain.run import MOVING, Run
 from forkwood.domain.step import CallModel, UseReads, UseTool
-from forkwood.domain.watch import Result, Seen
+from forkwood.domain.watch import DeltaSeen, EventSeen, Result, Seen
 from forkwood.engine.advance import advance
 from forkwood.engine.driver import Driver, lives
 from forkwood.engine.grip import Grip
 from forkwood.engine.live import Feed, Follower, Watcher, result
 from forkwood.engine.perform import call_model
 from forkwood.engine.recover import take_over
+from forkwood.engine.stream import Stream
 from forkwood.engine.supplies import Supplies, defect
 from forkwood.engine.use import use_reads, use_tool
 from forkwood.store import holding, interactions, log, runs
@@ -74,6 +77,7 @@ class Engine:
         self._driver: Driver | None = None
         self._grips: dict[Id, Grip] = {}
         self._tasks: dict[Id, asyncio.Task[None]] = {}
+        self._onlookers: list[Watcher] = []
         self._closed = False
 
     async def drive(self, wanted: Sequence[Id], *, after: int | None = None) -> AsyncGenerator[Seen]:
@@ -104,6 +108,26 @@ class Engine:
         yield self._result(run)
 
     def start(self, run: Id) -> bool:
+    async def stream(
+        self, after: int, *, conversation: int | None = None, run: Id | None = None
+    ) -> AsyncGenerator[DeltaSeen | EventSeen]:
+        """All that happens in the store behind AFTER, whoever does it: see `Stream`. Ends where RUN has ended, else
+        never, but when this engine is closed."""
+        watcher = Watcher()
+        stream = Stream(self._supplies.store, self._flight, after=after, conversation=conversation, run=run)
+        self._onlookers.append(watcher)
+        try:
+            while not self._closed:
+                found = stream.look()
+                for item in found:
+                    yield item
+                if stream.over:
+                    return
+                if not found:
+                    await watcher.rest_for(limits.watch_ms / 1000)
+        finally:
+            self._onlookers.remove(watcher)
+
         """Drive RUN in the background; False where somebody drives it already, or it is over."""
         if run in self._tasks or self._closed:
             return False
@@ -111,7 +135,7 @@ class Engine:
             held = self._taken(tx, run)
         if held is None:
             return False
-        grip = self._grips[run] = Grip(self._supplies, held, Feed(self._supplies.store, run))
+        grip = self._grips[run] = Grip(self._supplies, held, Feed(self._supplies.store, run, self._ring))
         task = self._tasks[run] = asyncio.ensure_future(drive(grip))
         task.add_done_callback(lambda done: self._forget(run, done))
         return True
@@ -237,6 +261,14 @@ class Engine:
     def _moves(self, run: Id) -> bool:
         with self._supplies.store.read() as tx:
             return runs.row(tx, run).status in MOVING
+
+    def _flight(self, run: Id) -> Sequence[Delta] | None:
+        """What has come of the reply of a run that is driven here; None of any other."""
+        return self._grips[run].feed.flight if run in self._grips else None
+
+    def _ring(self) -> None:
+        for watcher in self._onlookers:
+            watcher.wake()
 
     def _door(self, run: Id) -> Via:
         with self._supplies.store.read() as tx:

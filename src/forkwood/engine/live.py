@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 
 from msgspec.structs import asdict
 
@@ -59,12 +60,21 @@ class Watcher:
             await self._waiting
 
 
+    async def rest_for(self, seconds: float) -> None:
+        """As `rest`, but no longer than SECONDS."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self.rest()
+
+
 class Feed:
     """What the driver of one run tells its watchers. `flight` holds the deltas of the reply that is coming in."""
 
-    def __init__(self, store: Store, run: Id) -> None:
+    def __init__(self, store: Store, run: Id, ring: Callable[[], None] = lambda: None) -> None:
         self._store = store
         self._watchers: list[Watcher] = []
+        self._ring = ring
+        """Called when something is new: for those who watch more than this run."""
         self.run = run
         self.shown = 0
         """The number of the last event that watchers were told of."""
@@ -93,6 +103,7 @@ class Feed:
     def delta(self, delta: Delta) -> None:
         """A scrap has come."""
         self.flight.append(delta)
+        self._ring()
         if self._watchers:
             item = scrap(self.run, delta)
             for watcher in self._watchers:
@@ -100,6 +111,7 @@ class Feed:
 
     def catch_up(self) -> None:
         """Something was committed: tell the events that are new."""
+        self._ring()
         if not self._watchers:
             return
         with self._store.read() as tx:
@@ -139,6 +151,8 @@ class Follower:
         for event in log.events_of_run(tx, self._run, after=self.after):
             self.after = event.seq
             self._watcher.see(seen(event))
+            if event.kind == "reply.interrupted":
+                self._scrap = (0, -1)  # it is asked for again, and its draft begins anew
         for turn, n, deltas in drafts.since(tx, self._run, *self._scrap):  # a draft is always of the newest turn
             self._scrap = (turn, n)
             for delta in deltas:
