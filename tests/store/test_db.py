@@ -179,12 +179,23 @@ def test_text_that_is_none_is_damage(home: Path) -> None:
     assert caught.value.facts["reason"] == "corrupt"
 
 
-def test_a_garbled_schema_is_damage(home: Path) -> None:
+INSERT = """INSERT INTO conversation (id, title, titled_by, created_ms, updated_ms, approvals)
+  SELECT zeroblob(16), 't', 'rule', 1, 1, column1 FROM (VALUES"""
+
+
+@pytest.mark.parametrize(
+    ("word", "garbled", "statement"),
+    [
+        (b"json_valid(params)", b"Json_balid(params)", f"{INSERT} ('ask'))"),
+        (b"'ask', 'allow", b"'asp', 'allow", f"{INSERT} ('ask'))"),
+    ],
+)
+def test_a_garbled_schema_is_damage(home: Path, word: bytes, garbled: bytes, statement: str) -> None:
     opened(home).close()
     path = home / "forkwood.db"
-    path.write_bytes(path.read_bytes().replace(b"json_valid(params)", b"Json_balid(params)"))
+    path.write_bytes(path.read_bytes().replace(word, garbled))
     with pytest.raises(StoreUnusable, match="is damaged") as caught, opened(home).write() as tx:
-        tx.run("UPDATE conversation SET params = '{}'")
+        tx.run(statement)
     assert caught.value.facts["reason"] == "corrupt"
 
 

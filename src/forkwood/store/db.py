@@ -146,7 +146,11 @@ class Store:
         """What is wrong with the file, where it is not this program that is."""
         try:
             said = self._connection.execute("PRAGMA quick_check(1)").fetchall()[0][0]
-        except apsw.Error as error:
+            due = apsw.Connection(":memory:")
+            migrations.build(due)
+            if said == "ok" and _schema(self._connection) != _schema(due):
+                said = "its tables are not those of its version"
+        except (apsw.Error, *UNREADABLE) as error:
             said = str(error)
         return None if said == "ok" else damaged(f"{said}", self.path)
 
@@ -203,6 +207,10 @@ def _identity(path: str) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+def _schema(connection: apsw.Connection) -> set[tuple[Any, ...]]:
+    return set(connection.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL"))
 
 
 def settle(connection: apsw.Connection) -> None:
