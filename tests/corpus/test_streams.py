@@ -280,9 +280,9 @@ def test_s19_a_path_with_swapped_and_missing_results_becomes_a_request_that_has_
     )
     prompt = joins.build(said, manifest(), files={})
     body = json.dumps(json.loads(DIALECTS[dialect].encode(prompt, {}, "claude-x", Quirks())))
-    placed = [body.index(words) for words in ('"one"', joins.INTERRUPTED, '"three"')]
+    placed = [body.index(words) for words in ("one\\n", joins.INTERRUPTED, "three\\n")]
     assert placed == sorted(placed)
-    assert [body.count(words) for words in ('"one"', joins.INTERRUPTED, '"three"', "Well?")] == [1, 1, 1, 1]
+    assert [body.count(words) for words in ("one\\n", joins.INTERRUPTED, "three\\n", "Well?")] == [1, 1, 1, 1]
 
 
 def test_s20_text_that_looks_like_an_event_injects_none() -> None:

@@ -1,4 +1,4 @@
-"""From a path to a prompt: form 1, held by golden files that never change, and by its laws."""
+"""From a path to a prompt: each form is held by golden files that never change, and by its laws."""
 
 from __future__ import annotations
 
@@ -11,20 +11,55 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from forkwood import wire
-from forkwood.domain import joins
+from forkwood.domain import fences, joins
 from forkwood.domain.errors import Misused
-from forkwood.domain.message import Part, Role, Text, ToolCall, ToolResult
+from forkwood.domain.manifest import Bounds
+from forkwood.domain.memory import INTRODUCTION
+from forkwood.domain.message import Outcome, Part, Role, Text, ToolCall, ToolResult
 from forkwood.domain.model import Traits
 from forkwood.domain.prompt import Prompt, PromptMessage, Said
-from tests.domain.paths import CAT, FILES, GOLDEN, NOTES, WHOLE, call, manifest, node, path, result, thought
+from tests.domain.paths import (
+    CAT,
+    FILES,
+    GOLDEN,
+    GOLDEN_2,
+    LOOK,
+    NOTES,
+    REMEMBERED,
+    WHOLE,
+    call,
+    manifest,
+    node,
+    path,
+    result,
+    thought,
+)
 
 FOLDER = Path(__file__).parent / "golden"
 
 
 def built(said: list[Said], **fields: Any) -> Prompt:
     return joins.build(said, manifest(**fields), files=FILES)
+
+
+def fenced_by_tool(words: str, number: int) -> str:
+    """WORDS of a result in the node of that NUMBER, as a prompt holds them."""
+    return fences.fenced(words, node(number))
+
+
+def results_of(prompt: Prompt) -> list[str]:
+    """Every text of every result in PROMPT."""
+    return [
+        piece.text
+        for message in prompt.messages
+        for part in message.parts
+        if isinstance(part, ToolResult)
+        for piece in part.parts
+        if isinstance(piece, Text)
+    ]
 
 
 def words(prompt: Prompt) -> list[str]:
@@ -48,7 +83,25 @@ def _words(part: Part) -> str:
 def test_form_1_is_for_ever(name: str) -> None:
     """These files never change: old replies are proved by the form of their day. A new rule is a new form."""
     expected = (FOLDER / f"prompt_form_1_{name}.json").read_bytes()
-    assert wire.canonical(built(GOLDEN[name])) == wire.canonical(json.loads(expected))
+    first = joins.build(GOLDEN[name], manifest(), files=FILES, memories=REMEMBERED, form=1)
+    assert wire.canonical(first) == wire.canonical(json.loads(expected))
+
+
+@pytest.mark.parametrize("name", [*GOLDEN, *GOLDEN_2])
+def test_form_2_is_for_ever(name: str) -> None:
+    """These never change either. Where nothing is there to be fenced, remembered or withdrawn, it is form 1."""
+    made = GOLDEN_2.get(name) or joins.Made(said=GOLDEN[name], manifest=manifest(), files=FILES)
+    told = prompt_of(made)
+    if any(one.role == "tool" and one.nodes for one in told.messages) or name in GOLDEN_2:
+        expected = json.loads((FOLDER / f"prompt_form_2_{name}.json").read_bytes())
+    else:
+        expected = {**json.loads((FOLDER / f"prompt_form_1_{name}.json").read_bytes()), "form": 2}
+    assert wire.canonical(told) == wire.canonical(expected)
+
+
+def prompt_of(made: joins.Made) -> Prompt:
+    """The prompt of MADE, by the newest form."""
+    return joins.build(made.said, made.manifest, files=made.files, memories=made.memories, withdrawn=made.withdrawn)
 
 
 def test_plain_messages_stand_as_they_are() -> None:
@@ -98,7 +151,7 @@ def test_repeated_call_ids_get_numbers_and_their_results_go_along() -> None:
     )
     prompt = built(said)
     assert words(prompt)[1:] == ["assistant: call x / call x-2 / call call", "tool: ok x / ok x-2 / ok call"]
-    assert [part.parts[0].text for part in prompt.messages[2].parts] == ["1", "2", "3"]  # type: ignore[union-attr]
+    assert results_of(prompt) == [fenced_by_tool("1", 3), fenced_by_tool("2", 3), fenced_by_tool("3", 3)]
 
 
 def test_thinking_goes_back_only_to_its_dialect_and_family_and_only_signed() -> None:
@@ -131,8 +184,40 @@ def test_of_a_long_result_a_model_reads_what_is_left() -> None:
     assert isinstance(words, Text) and "head … tail" in words.text
 
 
-def test_withdrawn_tools_are_not_offered() -> None:
-    assert joins.build(GOLDEN["plain"], manifest(), files={}, withdrawn=True).tools == ()
+def test_withdrawn_tools_are_not_offered_and_the_last_line_says_so() -> None:
+    bounds = Bounds(rounds_max=7)
+    prompt = joins.build(GOLDEN["system"], manifest(limits=bounds), files={}, memories=REMEMBERED, withdrawn=True)
+    assert prompt.tools == () and prompt.system is not None
+    assert prompt.system.splitlines()[-1].startswith("The limit of 7 rounds of tool calls is reached:")
+    assert prompt.system.index("Speak French.") < prompt.system.index(INTRODUCTION) < prompt.system.index("The limit")
+
+
+def test_what_tools_gave_is_fenced_whatever_came_of_the_call_and_what_people_said_is_not() -> None:
+    ask = replace(LOOK, spec=replace(LOOK.spec, name="ask_user"), question=True)
+    outcomes: tuple[Outcome, ...] = ("ok", "error", "denied", "cancelled", "interrupted", "unknown")
+    said = path(
+        ("user", ("Go",)),
+        ("assistant", (*(call(outcome) for outcome in outcomes), call("p", "ask_user"))),
+        ("tool", (*(replace(result(one, one), outcome=one) for one in outcomes), result("p", "green", "ask_user"))),
+    )
+    prompt = built(said, tools=(LOOK, ask))
+    assert results_of(prompt) == [*(fenced_by_tool(one, 3) for one in outcomes), "green"]
+
+
+def test_files_in_results_are_fenced_too_and_pictures_go_as_they_are() -> None:
+    given = ToolResult(call="a", name="look", outcome="ok", parts=(Text(text="see"), NOTES, CAT))
+    prompt = built(path(("user", ("q",)), ("assistant", (call("a"),)), ("tool", (given,))))
+    (part,) = prompt.messages[2].parts
+    assert isinstance(part, ToolResult) and part.parts[2] == CAT
+    assert results_of(prompt) == [fenced_by_tool("see", 3), fenced_by_tool("notes.txt:\n````\na ``` b\nc\n````", 3)]
+
+
+def test_memories_stand_at_the_end_of_the_system_prompt() -> None:
+    prompt = joins.build(GOLDEN["plain"], manifest(), files={}, memories=REMEMBERED)
+    assert prompt.system == f"Be brief.\n\n{joins.notes(REMEMBERED, manifest()).text}"
+    assert joins.build([], manifest(system=None), files={}, memories=REMEMBERED[:1]).system == (
+        f"{INTRODUCTION}\n{fences.fenced('tea: green', REMEMBERED[0].id, origin='a note')}"
+    )
 
 
 def test_a_form_nobody_knows_is_refused() -> None:

@@ -81,4 +81,9 @@ def test_no_secret_has_a_place_in_it() -> None:
 
 
 def test_the_limits_that_a_run_depends_on_are_sealed() -> None:
-    assert Bounds.__struct_fields__ == ("fenced_text_bytes_max", "rounds_max")
+    assert Bounds.__struct_fields__ == (
+        "fenced_text_bytes_max",
+        "rounds_max",
+        "memory_block_bytes_max",
+        "memories_max",
+    )

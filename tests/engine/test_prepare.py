@@ -48,7 +48,7 @@ async def test_the_recipe_has_both_digests_and_what_the_prompt_was_made_from(tmp
     assert made["prompt_digest"] == wire.digest(prompt)
     assert made["request_digest"] == sha256(model.encode(prompt, {})).hexdigest()
     first = stage.nodes()[0]
-    assert (made["place"], made["first_entry"], made["form"], made["tools_withdrawn"]) == (first.id, first.id, 1, False)
+    assert (made["place"], made["first_entry"], made["form"], made["tools_withdrawn"]) == (first.id, first.id, 2, False)
     assert list(made["fresh"]) == [first.id] and made["manifest"] == stage.run(run).manifest
 
 

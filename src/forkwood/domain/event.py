@@ -27,6 +27,7 @@ from forkwood.domain.act import (
     SettingSet,
 )
 from forkwood.domain.ids import Id
+from forkwood.domain.memory import MemoryDecided, MemoryProposed
 from forkwood.domain.message import By, Via
 from forkwood.domain.model import Usage
 from forkwood.domain.policy import Scope
@@ -152,6 +153,8 @@ PAYLOADS: dict[str, type[Struct]] = {
     "grant.given": GrantGiven,
     "grant.revoked": GrantRevoked,
     "store.salvaged": StoreSalvaged,
+    "memory.proposed": MemoryProposed,
+    "memory.decided": MemoryDecided,
     "run.opened": RunOpened,
     "run.resumed": RunResumed,
     "run.sealed": RunSealed,

@@ -1,4 +1,4 @@
-"""From a path to a prompt, by rules that never change: form 1. A prompt is a pure function of its recipe.
+"""From a path to a prompt, by rules that never change. A prompt is a pure function of its recipe. Form 1:
 
 1. Visible messages only, oldest first. What system messages say follows the system prompt, a blank line between.
 2. Of a message: text that is not blank; thinking with its replay value, for the dialect and family that gave it;
@@ -7,6 +7,10 @@
    its call is left out. A call id that was used before gets a number.
 4. Neighbours of one role become one message, a blank line between their texts.
 5. Where the first message is not the user's, OPENING goes before it; where the last is the model's, CLOSING follows.
+
+Form 2 is form 1, and:
+6. The words of results are fenced as data under a marker of their node; but not the answers of a person.
+7. The memories that were sealed end the system prompt, as notes; where tools are withdrawn, a last line there says so.
 """
 
 from __future__ import annotations
@@ -18,31 +22,52 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forkwood.domain import fences
+from forkwood.domain import fences, memory
 from forkwood.domain.errors import Misused
 from forkwood.domain.manifest import Manifest
+from forkwood.domain.memory import Memory
 from forkwood.domain.message import Attachment, Part, Text, Thinking, ToolCall, ToolResult, family_of, is_whole
 from forkwood.domain.prompt import Prompt, PromptMessage, PromptRole, Said
 
-FORM = 1
+FORM = 2
+FENCED_FROM = 2
+"""The first form in which what tools gave is fenced."""
 OPENING = "(The conversation begins with the next message.)"
 CLOSING = "(Go on.)"
 INTERRUPTED = "interrupted: no result of this call was kept"
+WITHDRAWN = "The limit of {rounds} rounds of tool calls is reached: there are no tools any more. Answer in words now."
 
 Files: TypeAlias = Mapping[str, bytes]
 """The bytes of attached files that may be shown whole, by their SHA-256."""
 
 
+class Made(Struct, frozen=True, kw_only=True):
+    """All that a prompt is made from: what was SAID under MANIFEST, the blobs that `wanted` names, the MEMORIES that
+    the manifest names (in its order), and whether the tools are WITHDRAWN."""
+
+    said: Sequence[Said]
+    manifest: Manifest
+    files: Files
+    memories: Sequence[Memory] = ()
+    withdrawn: bool = False
+
+
 def build(
-    said: Sequence[Said], manifest: Manifest, *, files: Files, withdrawn: bool = False, form: int = FORM
+    said: Sequence[Said],
+    manifest: Manifest,
+    *,
+    files: Files,
+    memories: Sequence[Memory] = (),
+    withdrawn: bool = False,
+    form: int = FORM,
 ) -> Prompt:
-    """The prompt for what was SAID under MANIFEST; FILES holds the blobs that `wanted` names.
+    """The prompt for what was SAID under MANIFEST; FILES holds the blobs that `wanted` names, MEMORIES those it seals.
 
     WITHDRAWN: without tools. Raises Misused for a FORM this program does not know.
     """
     if form not in FORMS:
         raise Misused(f"prompts of form {form} are not known to this program", hint="a newer Forkwood knows them")
-    return FORMS[form](said, manifest, files, withdrawn)
+    return FORMS[form](Made(said=said, manifest=manifest, files=files, memories=memories, withdrawn=withdrawn))
 
 
 def wanted(said: Iterable[Said], manifest: Manifest) -> tuple[str, ...]:
@@ -75,20 +100,42 @@ def distinct(parts: Sequence[Part]) -> tuple[Part, ...]:
     return tuple(_renamed(parts, set()))
 
 
-def _form_1(said: Sequence[Said], manifest: Manifest, files: Files, withdrawn: bool) -> Prompt:  # noqa: FBT001  (a row of FORMS)
-    path = _Path(manifest, files)
-    path.read(said)
+def notes(memories: Sequence[Memory], manifest: Manifest) -> memory.Block:
+    """The block of MEMORIES that a prompt under MANIFEST holds, and those it leaves out."""
+    bounds = manifest.limits
+    return memory.block(memories, bytes_max=bounds.memory_block_bytes_max, count_max=bounds.memories_max)
+
+
+def persons(manifest: Manifest) -> frozenset[str]:
+    """The tools whose results are a person's answers."""
+    return frozenset(tool.spec.name for tool in manifest.tools if tool.question)
+
+
+def _form_1(made: Made) -> Prompt:
+    path = _Path(made.manifest, made.files)
+    path.read(made.said)
+    return _prompt(1, made, path, (made.manifest.system, *path.system))
+
+
+def _form_2(made: Made) -> Prompt:
+    manifest, path = made.manifest, _Fencing(made.manifest, made.files)
+    path.read(made.said)
+    told = WITHDRAWN.format(rounds=manifest.limits.rounds_max) if made.withdrawn else None
+    return _prompt(2, made, path, (manifest.system, *path.system, notes(made.memories, manifest).text, told))
+
+
+def _prompt(form: int, made: Made, path: _Path, system: Iterable[str | None]) -> Prompt:
     return Prompt(
-        form=1,
-        model=manifest.binding.model,
-        system="\n\n".join(text for text in (manifest.system, *path.system) if text) or None,
+        form=form,
+        model=made.manifest.binding.model,
+        system="\n\n".join(text for text in system if text) or None,
         messages=_with_ends(path.messages if path.alternates else _joined(path.messages)),
-        tools=() if withdrawn else tuple(tool.spec for tool in manifest.tools),
-        parameters=manifest.parameters,
+        tools=() if made.withdrawn else tuple(tool.spec for tool in made.manifest.tools),
+        parameters=made.manifest.parameters,
     )
 
 
-FORMS: dict[int, Callable[[Sequence[Said], Manifest, Files, bool], Prompt]] = {1: _form_1}
+FORMS: dict[int, Callable[[Made], Prompt]] = {1: _form_1, 2: _form_2}
 """Every form there ever was: `why` rebuilds old prompts by the form of their day."""
 
 
@@ -174,17 +221,35 @@ class _Path:
             found = next((one for one in left if one.call == call.id), None)
             if found is not None:
                 left.remove(found)
-            results.append(self._result(call, found))
+            results.append(self._result(call, found, node))
         self.messages.append(PromptMessage("tool", tuple(results), () if node is None else (node,)))
         self.open = ()
 
-    def _result(self, call: _Open, found: ToolResult | None) -> ToolResult:
+    def _result(self, call: _Open, found: ToolResult | None, _node: str | None) -> ToolResult:
         if found is None:
             parts = (Text(text=INTERRUPTED),)
             return ToolResult(call=call.sent, name=call.name, outcome="interrupted", parts=parts)
         read = (part for part in found.parts if not is_whole(part))
         inner = tuple(part for part in self._sendable(read) if isinstance(part, Text | Attachment))
         return replace(found, call=call.sent, parts=inner)
+
+
+class _Fencing(_Path):
+    """Reads a path as form 2 does: what tools gave is fenced."""
+
+    def __init__(self, manifest: Manifest, files: Files) -> None:
+        super().__init__(manifest, files)
+        self.persons = persons(manifest)
+
+    def _result(self, call: _Open, found: ToolResult | None, node: str | None) -> ToolResult:
+        plain = super()._result(call, found, node)
+        if found is None or node is None or found.name in self.persons:
+            return plain
+        return replace(plain, parts=tuple(_fenced(part, node) for part in plain.parts))
+
+
+def _fenced(part: Text | Attachment, node: str) -> Text | Attachment:
+    return Text(text=fences.fenced(part.text, node)) if isinstance(part, Text) else part
 
 
 _SPEAKERS = frozenset({"user", "assistant"})

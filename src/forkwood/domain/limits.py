@@ -73,6 +73,12 @@ memory_name_characters_max = 100
 memory_value_characters_max = 4_000
 memories_proposed_max = 100
 """Proposals that wait for a person: from there on a model is told to wait too."""
+memory_block_bytes_max = 16 * KIB
+"""Of the notes in a system prompt: the oldest that find no room are left out, and `why` names them."""
+memories_max = 200
+"""Notes in one system prompt."""
+memories_accepted_max = 1_000
+"""Facts that count at once: a manifest names each."""
 memories_recalled_max = 200
 """Facts that one look at all of them shows; any other is recalled by its name."""
 model_search_hits_max = 50

@@ -25,6 +25,8 @@ class Bounds(Struct, frozen=True, kw_only=True):
 
     fenced_text_bytes_max: int = limits.fenced_text_bytes_max
     rounds_max: int = limits.rounds_max
+    memory_block_bytes_max: int = limits.memory_block_bytes_max
+    memories_max: int = limits.memories_max
 
 
 class Manifest(Struct, frozen=True, kw_only=True):

@@ -2,18 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from forkwood.domain import fences
-from forkwood.domain.joins import Files, replayed
+from forkwood.domain.joins import Files, notes, persons, replayed
 from forkwood.domain.manifest import Manifest
+from forkwood.domain.memory import Memory
 from forkwood.domain.message import Attachment, Part, Text, Thinking, ToolResult, calls_of, is_whole
 from forkwood.domain.prompt import Said
 from forkwood.domain.response import LeftOut
 
 
-def left_out(said: Iterable[Said], manifest: Manifest, files: Files) -> tuple[LeftOut, ...]:
-    """What `joins.build` leaves out of what was SAID, in its order: parts that are not sent, messages with none."""
+def left_out(
+    said: Iterable[Said], manifest: Manifest, files: Files, *, memories: Sequence[Memory] = ()
+) -> tuple[LeftOut, ...]:
+    """What `joins.build` leaves out of what was SAID, in its order: parts that are not sent, messages with none; then
+    the MEMORIES that it has no room for."""
+    return (*_of_path(said, manifest, files), *_of_memories(memories, manifest))
+
+
+def defused(said: Iterable[Said], manifest: Manifest) -> tuple[LeftOut, ...]:
+    """The results in which something was shaped like a fence of ours: a prompt that fences does not hold that."""
+    answers = persons(manifest)
+    return tuple(
+        LeftOut(id=one.node, reason=f"what looks like one of our fences, in a result: {part.name}")
+        for one in said
+        for part in one.parts
+        if isinstance(part, ToolResult) and part.name not in answers and _is_defused(part)
+    )
+
+
+def _is_defused(part: ToolResult) -> bool:
+    return any(isinstance(piece, Text) and fences.defused(piece.text) != piece.text for piece in part.parts)
+
+
+def _of_memories(memories: Sequence[Memory], manifest: Manifest) -> list[LeftOut]:
+    return [
+        LeftOut(id=one.id, reason=f"an older memory, for which the notes have no room: {one.name}")
+        for one in notes(memories, manifest).left_out
+    ]
+
+
+def _of_path(said: Iterable[Said], manifest: Manifest, files: Files) -> list[LeftOut]:
     found: list[LeftOut] = []
     calls: list[str] = []
     for one in said:
@@ -21,7 +51,7 @@ def left_out(said: Iterable[Said], manifest: Manifest, files: Files) -> tuple[Le
         found += [LeftOut(id=one.node, reason=reason) for reason in dict.fromkeys(reasons)]
         if one.role != "tool":
             calls = [call.call for call in calls_of(one.parts)]
-    return tuple(found)
+    return found
 
 
 def _reasons(part: Part, one: Said, calls: list[str], manifest: Manifest, files: Files) -> Iterator[str]:

@@ -9,6 +9,7 @@ from msgspec import Struct
 from forkwood.domain.conversation import Conversation
 from forkwood.domain.ids import Id
 from forkwood.domain.interaction import Interaction
+from forkwood.domain.memory import Memory
 from forkwood.domain.policy import Scope
 from forkwood.domain.tree import Node
 
@@ -159,6 +160,7 @@ class Why(Struct, frozen=True, kw_only=True):
 
 class Answering(Struct, frozen=True, kw_only=True):
     """The model that would answer now, WHY it is that one, and what was passed over on the way to it."""
+    memories: tuple[Memory, ...] = ()
 
     model: str
     why: str

@@ -14,13 +14,27 @@ from forkwood.domain.errors import Conflict, NotFound, Refused
 from forkwood.domain.event import Event
 from forkwood.domain.ids import Id, ending
 from forkwood.domain.manifest import Manifest
-from forkwood.domain.omissions import left_out
+from forkwood.domain.memory import Memory
+from forkwood.domain.omissions import defused, left_out
 from forkwood.domain.prompt import Prompt, Said
 from forkwood.domain.response import LeftOut, Why
 from forkwood.domain.run_event import Recipe, ReplyKept
 from forkwood.domain.tree import ROOT, Node, Spot, parse_place
 from forkwood.engine.prepare import digest_of, rebuilt
-from forkwood.store import blobs, grants, interactions, log, manifests, marks, names, nodes, places, summaries, walk
+from forkwood.store import (
+    blobs,
+    grants,
+    interactions,
+    log,
+    manifests,
+    marks,
+    memories,
+    names,
+    nodes,
+    places,
+    summaries,
+    walk,
+)
 from forkwood.store.db import Tx
 
 
@@ -71,6 +85,7 @@ def _accounted(tx: Tx, row: Node, turn: Turn) -> Why:
         cost=None if kept is None else kept.cost,
         interactions=tuple(interactions.of_turn(tx, row.origin.run or "", turn.since, turn.until)),
         grants=tuple(grants.row(tx, grant) for grant in turn.granted),
+        memories=tuple(_held_memories(tx, recipe)),
     )
 
 
@@ -127,7 +142,22 @@ def _gone(tx: Tx, recipe: Recipe) -> str | None:
     path = walk.light_entries(tx, _spot(tx, recipe))
     if any(entry.purged for entry in path) or manifests.is_husk(tx, recipe.manifest):
         return "purged"
-    return "manifest missing" if manifests.body(tx, recipe.manifest) is None else None
+    body = manifests.body(tx, recipe.manifest)
+    if body is None:
+        return "manifest missing"
+    return "purged" if memories.is_any_purged(tx, _sealed_memories(body)) else None
+
+
+def _sealed_memories(body: bytes) -> list[Id]:
+    """The memories that a manifest names, which may be altered or of an unknown version."""
+    try:
+        return msgspec.json.decode(body, type=_Remembering).memories
+    except msgspec.MsgspecError:
+        return []
+
+
+class _Remembering(Struct):
+    memories: list[Id] = []
 
 
 def _turn(events: list[Event], row: Node) -> Turn | None:
@@ -182,9 +212,22 @@ def _omitted(tx: Tx, said: list[Said], recipe: Recipe) -> tuple[LeftOut, ...]:
     try:
         manifest: Manifest = manifests.get(tx, recipe.manifest)
         files = {blob: blobs.get(tx, blob) for blob in joins.wanted(said, manifest)}
+        known = memories.of_ids(tx, manifest.memories)
     except (Conflict, NotFound):
         return ()
-    return left_out(said, manifest, files)
+    found = left_out(said, manifest, files, memories=known)
+    return found if recipe.form < joins.FENCED_FROM else (*found, *defused(said, manifest))
+
+
+def _held_memories(tx: Tx, recipe: Recipe) -> list[Memory]:
+    """The memories that the prompt of RECIPE held, as they stand in the books."""
+    try:
+        manifest = manifests.get(tx, recipe.manifest)
+        known = memories.of_ids(tx, manifest.memories)
+    except (Conflict, NotFound):
+        return []
+    outside = {one.id for one in joins.notes(known, manifest).left_out}
+    return [one for one in known if one.id not in outside]
 
 
 def _difference(tx: Tx, recipe: Recipe) -> str:

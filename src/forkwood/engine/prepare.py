@@ -21,7 +21,7 @@ from forkwood.domain.summary import Summary, with_summary
 from forkwood.domain.tool import ToolSealed
 from forkwood.engine import judging
 from forkwood.engine.supplies import Supplies
-from forkwood.store import blobs, conversations, log, manifests, nodes, places, summaries, walk
+from forkwood.store import blobs, conversations, log, manifests, memories, nodes, places, summaries, walk
 from forkwood.store.db import Tx
 from forkwood.store.holding import Held
 
@@ -44,7 +44,8 @@ def prepare(supplies: Supplies, held: Held, model: Model, step: CallModel) -> Pr
         manifest = _manifest(tx, supplies, held, model)
         said, summary = summarised(tx, places.said(tx, held.tip))
         files = {blob: blobs.get(tx, blob) for blob in joins.wanted(said, manifest)}
-        prompt = joins.build(said, manifest, files=files, withdrawn=step.withdrawn)
+        known = memories.of_ids(tx, manifest.memories)
+        prompt = joins.build(said, manifest, files=files, memories=known, withdrawn=step.withdrawn)
         pictures = {blob: blobs.get(tx, blob) for blob in joins.images(prompt)}
         place, number = nodes.spot_text(tx, held.tip), log.newest(tx)
     request = model.encode(prompt, pictures)
@@ -92,7 +93,8 @@ def rebuilt(tx: Tx, said: list[Said], recipe: Recipe) -> Prompt:
         said = with_summary(said, summaries.get(tx, recipe.summary))
     manifest = manifests.get(tx, recipe.manifest)
     files = {blob: blobs.get(tx, blob) for blob in joins.wanted(said, manifest)}
-    return joins.build(said, manifest, files=files, withdrawn=recipe.tools_withdrawn, form=recipe.form)
+    known = memories.of_ids(tx, manifest.memories)
+    return joins.build(said, manifest, files=files, memories=known, withdrawn=recipe.tools_withdrawn, form=recipe.form)
 
 
 def _room(tx: Tx, held: Held) -> None:
@@ -124,7 +126,9 @@ def _manifest(tx: Tx, supplies: Supplies, held: Held, model: Model) -> Manifest:
     tools = _offered(supplies, manifest.traits, off)
     policy = judging.policy_now(tx, supplies, held)
     now = replace(manifest, tools=tools, tools_off=off, policy=policy)
-    return manifest if now == manifest else now
+    if now == manifest and memories.are_standing(tx, manifest.memories):
+        return manifest
+    return replace(now, memories=memories.in_use(tx))
 
 
 def _new(tx: Tx, conversation: Conversation, supplies: Supplies, held: Held, model: Model) -> Manifest:
@@ -148,6 +152,7 @@ def _new(tx: Tx, conversation: Conversation, supplies: Supplies, held: Held, mod
 
 def _offered(supplies: Supplies, traits: Traits, off: tuple[str, ...]) -> tuple[ToolSealed, ...]:
     """The tools that are switched on, as of now; none for a model that is known to call none."""
+        memories=memories.in_use(tx),
     if traits.tools is False:
         return ()
     return tuple(tool.sealed for tool in supplies.tools.values() if tool.sealed.spec.name not in off)
