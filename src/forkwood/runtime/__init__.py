@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from forkwood.domain.message import Via
 from forkwood.domain.settings import Settings
-from forkwood.domain.tool import Tool
 from forkwood.runtime.house import House, wall_clock
 from forkwood.store.opening import open_store
 
@@ -43,6 +42,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
 """Each room and its verbs; a room is loaded when one of its verbs is first used, for start-up time is measured."""
 
 if TYPE_CHECKING:
+    from forkwood.domain.tool import Tool
     from forkwood.runtime.accounting import Accounting
     from forkwood.runtime.answering import Answering
     from forkwood.runtime.keeping import Keeping

@@ -36,7 +36,8 @@ class Keeping(Acting):
 
         def prepare() -> Callable[[Tx], Conversation]:
             settings = begun_with(self.house.settings.system, self._profile(profile), profile, model, system)
-            _refuse_unknown(settings.tools_off, self.house.tools)
+            if settings.tools_off:
+                _refuse_unknown(settings.tools_off, self.house.tools)
             named = None if title is None else choices.parse("title", title)
             if settings.model:
                 settings = replace(settings, model=self.house.known_model(settings.model))
