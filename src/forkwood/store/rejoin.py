@@ -57,13 +57,14 @@ def rejoin(tx: Tx, found: Found, aside: Aside, *, now_ms: int, who: Who) -> None
         for first, last in missing(tx, table, number) if table in NUMBERED else ():
             aside.missing(table, first, last)
         _never_again(tx, table, number)
+    all_events = found.highest.get("event") == tx.value("SELECT count(*) FROM event")
     regrow.bring_home(tx, aside)
     for lost in tx.rows(_LOST_CONVERSATIONS):
         _add_conversation(tx, lost, aside, now_ms)
     regrow.regrow(tx, aside, found, highest=highest["node"], now_ms=now_ms, who=who)
     _settle_pointers(tx, aside)
     _forget_lost_bytes(tx, aside)
-    reruns.settle(tx, aside, now_ms=now_ms, who=who)
+    reruns.settle(tx, aside, all_events=all_events, now_ms=now_ms, who=who)
     _take_out(tx, "draft", _LOST_DRAFTS, "its run is over or lost", aside)
     _take_out(tx, "mark", _WRONG_MARKS, "it holds at no log number that was given", aside)
     _take_out(tx, "manifest", _LOST_MANIFESTS, "it is empty, and runs that stand need it", aside)

@@ -28,8 +28,6 @@ _LOST_RUNS = """INSERT INTO run (id, conversation, from_node, from_cut, tip_node
   WHERE length(e.run) = 16 AND e.run NOT IN (SELECT id FROM run) AND e.conversation IN (SELECT seq FROM conversation)
     AND (e.payload ->> '$.place' IS NULL OR cut BETWEEN 0 AND n.own - 1) GROUP BY e.run ORDER BY e.seq"""
 
-_NONE_LOST = """SELECT ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'event'), 0) = count(*) FROM event"""
-
 _LOST = {
     "kind": "store",
     "reason": "damaged",
@@ -49,19 +47,18 @@ class Left(Struct, frozen=True):
     error: str | None
 
 
-def settle(tx: Tx, aside: Aside, *, now_ms: int, who: Who) -> None:
+def settle(tx: Tx, aside: Aside, *, all_events: bool, now_ms: int, who: Who) -> None:
     """Make the rows of lost runs anew; take out events that cannot follow one another; end runs that lost some.
 
-    A run that is whole goes on as it was: its row says what its events say, or is lost and no event of any run is.
+    A run that is whole goes on as it was: its row says what its events say, or is lost and ALL_EVENTS are there.
     """
     known = {name for (name,) in tx.rows("SELECT id FROM run")}
     tx.run(_LOST_RUNS)
-    none_lost = tx.value(_NONE_LOST)
     system = Who(by="system", via=who.via)
     for found in tx.rows("SELECT id, conversation, status, turns, takeover, error FROM run ORDER BY seq"):
         run = Left(*found)
         state, any_left = _told(tx, run.name, aside)
-        is_whole = _is_whole(run, state) if run.name in known else none_lost
+        is_whole = _is_whole(run, state) if run.name in known else all_events
         if state.ended is None and not (any_left and is_whole):
             for event in _ending(run, state):
                 log.write(tx, event, who=system, now_ms=now_ms, conversation=run.conversation, run=run.name.hex())
