@@ -189,7 +189,7 @@ async def test_another_grant_that_lets_a_call_run_is_told(tmp_path: Path) -> Non
     assert (judged["verdict"], judged["granted"], result.status, second.used) == ("allow", after, "done", ["b"])
 
 
-async def test_panelot_72_74_reads_pass_and_a_read_that_asks_is_never_denied_for_it(tmp_path: Path) -> None:
+async def test_reads_pass_and_a_read_that_asks_is_never_denied_for_it(tmp_path: Path) -> None:
     look, search = FakeTool("look"), FakeTool("search", asks_first=True)
     stage = Ruled(tmp_path, FakeModel(calling("look", "search"), calling("search"), reply("So.")), tools=[look, search])
     run = await stage.begin()

@@ -49,7 +49,7 @@ def kinds(runtime: Runtime) -> list[str]:
     return [event.kind for event in runtime.log(after=0)]
 
 
-def test_panelot_39_what_waits_is_known_to_every_process(scene: Scene) -> None:
+def test_what_waits_is_known_to_every_process(scene: Scene) -> None:
     (asked,) = scene.stop(calls("edit", path="a"))
     other = scene.door()
     assert other.pending() == [asked] == other.pending(asked.conversation)
@@ -90,7 +90,7 @@ def test_panelot_41_42_the_first_answer_counts_and_the_same_again_is_fine(scene:
     assert first.interaction(asked.id) == given
 
 
-def test_panelot_40_45_an_answer_its_grant_and_its_receipt_are_one(scene: Scene, monkeypatch: Any) -> None:
+def test_panelot_40_an_answer_its_grant_and_its_receipt_are_one(scene: Scene, monkeypatch: Any) -> None:
     (asked,) = scene.stop(calls("edit"))
     runtime = scene.first
 
