@@ -33,6 +33,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "notices",
     ),
     "Running": ("drive", "settle", "resume", "cancel"),
+    "Watching": ("watch",),
     "Answering": ("pending", "interaction", "answer", "grants", "revoke"),
     "Accounting": ("why",),
     "Purging": ("purge", "purge_preview"),
@@ -54,10 +55,11 @@ if TYPE_CHECKING:
     from forkwood.runtime.talking import Talking
     from forkwood.runtime.undoing import Undoing
     from forkwood.runtime.upkeep import Upkeep
+    from forkwood.runtime.watching import Watching
     from forkwood.store.verify import Report
 
     class AllVerbs(
-        Talking, Shaping, Keeping, Undoing, Reading, Running, Answering, Accounting, Purging, Models, Upkeep
+        Talking, Shaping, Keeping, Undoing, Reading, Running, Watching, Answering, Accounting, Purging, Models, Upkeep
     ):
         """What the type checker sees: every room at once."""
 

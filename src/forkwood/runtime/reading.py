@@ -86,8 +86,7 @@ class Reading(Verbs):
 
     def log(self, *, conversation: str | None = None, after: int = 0) -> Iterator[Event]:
         """The events above AFTER, oldest first, of one conversation or (None) of all. Read a stretch at a time."""
-        if not 0 <= after < _NUMBERS_END:
-            raise Misused(f"--after takes a log number, not {after}", hint="forkwood log --after 0 shows everything")
+        checked_after(after)
         while True:
             with self.house.store.read() as tx:
                 only = None if conversation is None else naming.conversation(tx, conversation)
@@ -146,6 +145,13 @@ class Reading(Verbs):
                 return look(tx)
 
         return settled(self.house, conversation, once)
+
+
+def checked_after(after: int) -> int:
+    """AFTER, if it can be a log number. Raises Misused."""
+    if not 0 <= after < _NUMBERS_END:
+        raise Misused(f"--after takes a log number, not {after}", hint="forkwood log --after 0 shows everything")
+    return after
 
 
 def _branch(tx: Tx, leaf: Leaf, head: Spot) -> Branch:

@@ -109,8 +109,17 @@ def why(call: Call, *, node: str, prompt: bool) -> None:
 @click.option(
     "--after", type=click.IntRange(max=SEQ_MAX), default=0, metavar="SEQ", help="Only events above this log number."
 )
-def log(call: Call, *, after: int) -> None:
-    """List what was done, oldest first. Without -c: in all conversations."""
+@click.option("--follow", is_flag=True, help="Go on with what is done from now on, until Ctrl-C.")
+def log(call: Call, *, after: int, follow: bool) -> None:
+    """List what was done, oldest first. Without -c: in all conversations.
+
+    With --follow and --json each line is an event or a delta: a scrap of a reply in flight, whichever process hears it.
+    """
+    if follow:
+        from forkwood.surfaces.cli.following import follow_log
+
+        follow_log(call, after)
+        return
     from forkwood.surfaces.cli.show_lists import event_line
 
     inks = call.terminal.pen.inks

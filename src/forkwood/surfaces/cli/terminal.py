@@ -51,6 +51,11 @@ class Terminal:
         return self.out.isatty()
 
     @property
+    def is_heard(self) -> bool:
+        """Whether what is written on standard output still goes somewhere, as far as writing has told."""
+        return self.out not in self._left
+
+    @property
     def is_conversation(self) -> bool:
         """Whether a person looks at it and types."""
         return self.out.isatty() and self.stdin.isatty()

@@ -1,0 +1,59 @@
+"""`log --follow`: a line for each event, deltas for programs alone, and an end where nobody reads any more."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import pytest
+
+from forkwood.domain.watch import DeltaSeen, EventSeen, Seen
+from forkwood.runtime.watching import Watching
+from forkwood.surfaces.cli.terminal import Terminal
+from tests.surfaces.cli.desks import run_cli, succeed
+
+RUN = "1" * 32
+DELTA = DeltaSeen(run=RUN, part="text", index=0, text="Hel")
+
+
+def event(seq: int) -> EventSeen:
+    return EventSeen(
+        seq=seq, at_ms=0, kind="cancel.asked", conversation=None, run=RUN, node=None, by="user", via="cli", payload={}
+    )
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, str | None]]:
+    """What watching was asked for; it gives two events with a delta between them, and ends."""
+    wanted: list[tuple[int, str | None]] = []
+
+    async def watch(_: Any, after: int, *, conversation: str | None) -> AsyncGenerator[Seen]:
+        wanted.append((after, conversation))
+        for item in (event(7), DELTA, event(8)):
+            yield item
+
+    monkeypatch.setattr(Watching, "watch", watch)
+    return wanted
+
+
+def test_a_person_gets_events_and_a_program_deltas_too(asked: list[tuple[int, str | None]]) -> None:
+    lines = succeed("log", "--follow", "--after", "6").out.splitlines()
+    assert [line.split()[0] for line in lines] == ["7", "8"]
+    told = succeed("log", "--follow", "--json", "-c", succeed("new", "--json").value["id"]).lines
+    assert [(line["type"], line.get("seq"), line.get("text")) for line in told] == [
+        ("event", 7, None),
+        ("delta", None, "Hel"),
+        ("event", 8, None),
+    ]
+    assert asked[0] == (6, None) and asked[1][0] == 0 and asked[1][1]
+
+
+def test_nothing_is_written_once_the_reader_has_left(
+    asked: list[tuple[int, str | None]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Terminal, "is_heard", property(lambda _: False))
+    assert [line["seq"] for line in succeed("log", "--follow", "--json").lines] == [7]
+
+
+def test_a_number_that_is_none_is_a_usage_error() -> None:
+    assert run_cli("log", "--follow", "--after", "-1").code == 2
