@@ -107,7 +107,6 @@ class Engine:
                 yield item
         yield self._result(run)
 
-    def start(self, run: Id) -> bool:
     async def stream(
         self, after: int, *, conversation: int | None = None, run: Id | None = None
     ) -> AsyncGenerator[DeltaSeen | EventSeen]:
@@ -128,6 +127,7 @@ class Engine:
         finally:
             self._onlookers.remove(watcher)
 
+    def start(self, run: Id) -> bool:
         """Drive RUN in the background; False where somebody drives it already, or it is over."""
         if run in self._tasks or self._closed:
             return False
@@ -249,6 +249,14 @@ class Engine:
         if mine:
             await asyncio.wait(mine)
 
+    def _flight(self, run: Id) -> Sequence[Delta] | None:
+        """What has come of the reply of a run that is driven here; None of any other."""
+        return self._grips[run].feed.flight if run in self._grips else None
+
+    def _ring(self) -> None:
+        for watcher in self._onlookers:
+            watcher.wake()
+
     def _newest(self) -> int:
         with self._supplies.store.read() as tx:
             return log.newest(tx)
@@ -261,14 +269,6 @@ class Engine:
     def _moves(self, run: Id) -> bool:
         with self._supplies.store.read() as tx:
             return runs.row(tx, run).status in MOVING
-
-    def _flight(self, run: Id) -> Sequence[Delta] | None:
-        """What has come of the reply of a run that is driven here; None of any other."""
-        return self._grips[run].feed.flight if run in self._grips else None
-
-    def _ring(self) -> None:
-        for watcher in self._onlookers:
-            watcher.wake()
 
     def _door(self, run: Id) -> Via:
         with self._supplies.store.read() as tx:
