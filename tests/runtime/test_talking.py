@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,11 +13,9 @@ from forkwood.domain.errors import Conflict, LimitExceeded, Misused, NotFound, R
 from forkwood.domain.message import Attachment, Origin, Text, ToolCall, ToolResult
 from forkwood.domain.settings import Settings
 from forkwood.domain.tree import Spot
-from forkwood.engine.driver import Driver
 from forkwood.runtime import Runtime
-from forkwood.store import append, conversations, holding
-from forkwood.store.opening import open_store
-from tests.runtime.doors import NOON, door, said, texts
+from forkwood.store import append, conversations
+from tests.runtime.doors import door, said, texts
 
 
 @pytest.fixture
@@ -66,25 +65,14 @@ def test_several_models_answer_one_message_and_the_first_leads(runtime: Runtime)
         runtime.send("all?", at=sent.node.id, models=["scripted:/a.json"] * (limits.models_of_one_message_max + 1))
 
 
-def test_nobody_speaks_at_the_tip_of_a_run_that_was_left(runtime: Runtime) -> None:
+@pytest.mark.parametrize("words", [{"run": False}, {"role": "assistant"}])
+def test_words_that_nobody_answers_do_not_wait_for_a_run(runtime: Runtime, words: dict[str, Any]) -> None:
     sent = runtime.send("one")
-    with pytest.raises(Conflict, match="was left unfinished here, and nobody drives it") as refused:
-        runtime.send("two")
+    with pytest.raises(Conflict, match="is at work here, and words that nobody answers") as refused:
+        runtime.send("two", **words)
     assert refused.value.facts == {"run": sent.runs[0]}
     assert f"forkwood resume {sent.runs[0][-8:]}" in refused.value.hint
-    assert texts(runtime) == ["one"]
-
-
-def test_nobody_speaks_at_the_tip_of_a_run_at_work(home: Path) -> None:
-    runtime = door(open_store(home, now_ms=NOON), Settings(home=str(home), model="scripted:/nowhere.json"))
-    runtime.new()
-    [run] = runtime.send("one").runs
-    other = Driver.start(home / "drivers", lambda: "other")
-    with runtime.house.store.write() as tx:
-        holding.hold(tx, run, "other", NOON)
-    with pytest.raises(Conflict, match="still answering here"):
-        runtime.send("two")
-    other.close()
+    assert (texts(runtime), runtime.queue()) == (["one"], [])
 
 
 def test_an_edited_reply_needs_no_model_to_be_reached(runtime: Runtime) -> None:

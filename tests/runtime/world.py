@@ -102,7 +102,7 @@ class World:
         busy = any(run.tip.place == self.talk.head.place for run in self.talk.runs if run.is_active)
         if self.talk.hidden or busy:
             with pytest.raises(Refused if self.talk.hidden else Conflict):
-                self.runtime.send("not now", role=role, models=models, run=asks)
+                self.runtime.send("not now", role=role, run=False)  # what is answered is queued: test_queueing
             return
         started = self.runtime.send(f"said {number}", role=role, models=models, run=asks)
         assert len(started.runs) == len(models)

@@ -35,7 +35,9 @@ class Moved(Struct, frozen=True, kw_only=True):
 class Started(Struct, frozen=True, kw_only=True):
     """What a send, edit or retry made: its node, the version it replaced, the graft of what was kept, its runs.
 
-    WARNINGS are to be told before the runs are driven: what was typed holds a credential.
+    Where a run is at work the message is QUEUED instead: NODE is the one it waits behind, and there are no runs.
+    RELEASED: what was held and waits for these runs now. WARNINGS are to be told before the runs are driven: what was
+    typed holds a credential.
     """
 
     conversation: Id
@@ -43,6 +45,8 @@ class Started(Struct, frozen=True, kw_only=True):
     runs: tuple[Id, ...]
     replaced: Id | None = None
     kept: Id | None = None
+    queued: Id | None = None
+    released: tuple[Id, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
@@ -136,7 +140,8 @@ class LeftOut(Struct, frozen=True, kw_only=True):
 class Why(Struct, frozen=True, kw_only=True):
     """How a reply was made. VERIFIED: the prompt rebuilt from the books has the digest that was sent; null: REASON.
 
-    INTERACTIONS: what a person was asked about its calls; GRANTS: those that let calls of it run.
+    INTERACTIONS: what a person was asked about its calls; GRANTS: those that let calls of it run; MEMORIES: the notes
+    that its prompt held.
     """
 
     node: Id
@@ -155,12 +160,12 @@ class Why(Struct, frozen=True, kw_only=True):
     cost: float | None
     interactions: tuple[Interaction, ...] = ()
     grants: tuple[GrantHeld, ...] = ()
+    memories: tuple[Memory, ...] = ()
     changes: tuple[Any, ...] = ()
 
 
 class Answering(Struct, frozen=True, kw_only=True):
     """The model that would answer now, WHY it is that one, and what was passed over on the way to it."""
-    memories: tuple[Memory, ...] = ()
 
     model: str
     why: str

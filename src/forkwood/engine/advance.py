@@ -1,4 +1,4 @@
-"""The steps that reach nowhere outside: asking, settling, keeping results, steering, ending. Those in a row are one commit."""
+"""The steps that reach nowhere outside: asking, settling, keeping results, steering, ending. In a row: one commit."""
 
 from __future__ import annotations
 

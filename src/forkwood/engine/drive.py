@@ -26,7 +26,7 @@ from forkwood.engine.recover import take_over
 from forkwood.engine.stream import Stream
 from forkwood.engine.supplies import Supplies, defect
 from forkwood.engine.use import use_reads, use_tool
-from forkwood.store import holding, interactions, log, runs
+from forkwood.store import holding, interactions, log, queue, runs
 from forkwood.store.db import Tx
 from forkwood.store.holding import Held, Lost
 
@@ -82,21 +82,22 @@ class Engine:
 
     async def drive(self, wanted: Sequence[Id], *, after: int | None = None) -> AsyncGenerator[Seen]:
         """Drive runs that nobody drives, follow the others; everything they do as it comes (events behind AFTER; None:
-        from now on), a Result for each, the first run's last.
+        from now on), a Result for each, the first run's last. What the queue starts behind one that was driven here is
+        driven too: its Results come before those of the runs that were WANTED.
 
         Cancelling the task that iterates cancels the runs: what came of their replies is kept. Leaving the iterator in
         another way leaves them at work. Raises what drives them raises: StoreUnusable, NotFound.
         """
         watcher, start = Watcher(), self._newest() if after is None else after
-        names = list(dict.fromkeys(wanted))
-        async with _shown(watcher, [self._move(run, watcher, start) for run in names]) as items:
+        names, queued = list(dict.fromkeys(wanted)), list[Id]()
+        async with _shown(watcher, [self._move_on(run, watcher, start, queued) for run in names]) as items:
             try:
                 async for item in items:
                     yield item
             except asyncio.CancelledError:
-                await self._cancelled(names)
+                await self._cancelled([*names, *queued])
                 raise
-        for run in [*names[1:], *names[:1]]:
+        for run in [*queued, *names[1:], *names[:1]]:
             yield self._result(run)
 
     async def watch(self, run: Id, *, after: int = 0) -> AsyncGenerator[Seen]:
@@ -206,13 +207,25 @@ class Engine:
 
     # Who watches
 
-    async def _move(self, run: Id, watcher: Watcher, after: int) -> None:
-        """Until RUN stops moving: driven here where it can be, followed elsewhere; taken over should its driver die."""
+    async def _move_on(self, run: Id, watcher: Watcher, after: int, queued: list[Id]) -> None:
+        """As `_move`; where RUN was driven here, so is what the queue starts behind it, added to QUEUED."""
+        if not await self._move(run, watcher, after):
+            return
+        with self._supplies.store.read() as tx:
+            started = queue.started_by(tx, run)
+        queued += started
+        await asyncio.gather(*(self._move_on(one, watcher, after, queued) for one in started))
+
+    async def _move(self, run: Id, watcher: Watcher, after: int) -> bool:
+        """Until RUN stops moving: driven here where it can be, followed elsewhere; taken over should its driver die.
+        Whether it was driven here."""
+        driven = False
         while not self._closed:
-            self.start(run)
+            driven = self.start(run) or run in self._tasks or driven
             after = await self._see(run, watcher, after, lambda: not self._is_elsewhere(run))
             if not self._moves(run):
-                return
+                break
+        return driven
 
     async def _look(self, run: Id, watcher: Watcher, after: int) -> None:
         """Until RUN stops moving, whoever drives it."""

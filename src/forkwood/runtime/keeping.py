@@ -46,6 +46,17 @@ class Keeping(Acting):
         arguments = {"title": title, "model": model, "system": system, "profile": profile}
         return self._once_ready("new", arguments, Conversation, prepare, key=key)
 
+    def begin_first(self) -> None:
+        """Begin a conversation where there is no current one: the first words need no ceremony. Of several processes
+        that come at once, one does."""
+        with self.house.store.read() as tx:
+            if conversations.current(tx) is not None:
+                return
+        settings = begun_with(self.house.settings.system, Profile(), None, None, None)
+        with self.house.store.write() as tx:
+            if conversations.current(tx) is None:
+                self._made(tx, None, settings)
+
     def _made(self, tx: Tx, title: str | None, settings: ConversationSettings) -> Conversation:
         new_id, now_ms = self.house.new_id(), self.house.clock()
         titled_by: TitledBy = "rule" if title is None else "user"

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
+from msgspec.structs import replace
+
 from forkwood.domain.act import RunResumed
 from forkwood.domain.errors import Conflict
 from forkwood.domain.ids import Id, ending
 from forkwood.domain.response import Started
 from forkwood.domain.run import ACTIVE, Run
 from forkwood.domain.watch import Result, Seen
-from forkwood.runtime import driven, naming
+from forkwood.runtime import driven, naming, queueing
 from forkwood.runtime.acts import Acting, OpenAct
 from forkwood.runtime.talking import open_runs, out_of_trash, response
 from forkwood.store import names, nodes, runs, walk
@@ -72,8 +74,9 @@ class Running(Acting):
                 )
             out_of_trash(act)
             started = open_runs(act, tip, [old.model])
+            going = queueing.released(act, tip, started[0])
             act.record(RunResumed, node=last or None, resumes=old.id, runs=started)
-            return response(act, last, started)
+            return replace(response(act, last, started), released=going)
 
         return self._once("resume", {"run": run}, Started, do, key=key)
 

@@ -6,22 +6,24 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from forkwood import wire
-from forkwood.domain import limits, masking
+from forkwood.domain import limits
 from forkwood.domain.act import MessageEdited, MessageSent, ReplyRetried, RunStarted, SettingChanged
-from forkwood.domain.errors import Conflict, LimitExceeded, Misused, Refused
+from forkwood.domain.errors import Conflict, Refused
 from forkwood.domain.ids import Id, ending
 from forkwood.domain.message import Attachment, Origin, Part, Role, Text, Thinking, calls_of
 from forkwood.domain.response import Started
 from forkwood.domain.text import first_line
 from forkwood.domain.tree import Node, Spot
-from forkwood.runtime import attaching, driven, naming
+from forkwood.runtime import attaching, naming, queueing
 from forkwood.runtime.acts import Acting, OpenAct
 from forkwood.runtime.keeping import Keeping
 from forkwood.runtime.replying import Replying, chosen, found
 from forkwood.runtime.shaping import carry
-from forkwood.store import append, conversations, grafts, nodes, purge, runs, walk
+from forkwood.runtime.wording import checked_text, warned
+from forkwood.store import append, conversations, grafts, names, nodes, purge, queue, runs, walk
 from forkwood.store.receipts import Receipt
 
 
@@ -38,16 +40,21 @@ class Talking(Acting):
         models: Sequence[str] = (),
         attach: Sequence[Path] = (),
         run: bool = True,
+        steer: bool = False,
         key: str | None = None,
     ) -> Started:
         """Say something at a place (None: the head); then a run answers, or one per model: siblings.
 
-        Where there is no conversation yet and none is named, one is begun.
+        Where a run is at work at that place it is queued: it comes when that run is over, or with STEER before its next
+        turn. `settle` drives one that was left. Where there is no conversation yet and none is named, one is begun.
 
         Raises Misused for blank text without attachments, LimitExceeded, NotFound, Refused, ProviderFailed, Conflict
-        where a run is at work there: `settle` drives one that was left.
+        where nothing is there to steer, and for words that nobody is to answer where a run is at work.
         """
         checked_text(text, blank_allowed=bool(attach))
+        answered = run and role == "user"
+        if steer:
+            queueing.check_steering(models, runs_then=answered)
         given = self._receipt(key)
         files = attaching.read(attach) if given is None else ()
         arguments = {
@@ -55,25 +62,34 @@ class Talking(Acting):
             "at": at,
             "role": role,
             "models": list(models),
-            "attach": [file.part.blob for file in files] if given is None else blobs_again(attach, given),
+            "attach": [file.part.blob for file in files] if given is None else self._blobs_again(attach, given),
             "run": run,
+            "steer": steer,
         }
 
         def prepare(here: int) -> Callable[[OpenAct], Started]:
-            replying = found(self.house, here, models) if run and role == "user" else None
+            replying = found(self.house, here, models) if answered else None
             warnings = warned(self.house.secrets(), text, files)
-            return lambda act: said(act, at, Said(role=role, text=text, files=files), replying, warnings)
+            message = Said(role=role, text=text, files=files, steers=steer)
+            return lambda act: said(act, at, message, replying, warnings)
 
         if conversation is None and given is None:
-            self._begin_first()
+            Keeping(self.house).begin_first()
         return self._act_ready("send", arguments, Started, prepare, conversation=conversation, key=key)
 
-    def _begin_first(self) -> None:
-        """Begin a conversation where there is no current one: the first words need no ceremony."""
+    def _blobs_again(self, paths: Sequence[Path], given: Receipt) -> list[str]:
+        """The files' hashes for a key that was used: of a file that is gone since, what was sent under its name."""
+        parts: tuple[Part, ...] = ()
+        if given.verb == "send" and given.response:
+            started = wire.decode(given.response, Started)
+            parts = self._parts_queued(started.queued) if started.queued else started.node.parts
+        return attaching.blobs_again(paths, tuple(part for part in parts if isinstance(part, Attachment)), given.key)
+
+    def _parts_queued(self, name: Id) -> tuple[Part, ...]:
+        """What a queued message says, or the node that it became."""
         with self.house.store.read() as tx:
-            current = conversations.current(tx)
-        if current is None:
-            Keeping(self.house).new()
+            message = queue.row(tx, name)
+            return nodes.row(tx, names.node(tx, message.node)).parts if message.node else message.parts
 
     def edit(
         self,
@@ -137,19 +153,42 @@ class Said(Struct, frozen=True, kw_only=True):
     role: Role
     text: str
     files: tuple[attaching.ReadFile, ...]
+    steers: bool = False
 
 
 def said(act: OpenAct, at: str | None, message: Said, replying: Replying | None, warnings: tuple[str, ...]) -> Started:
-    """Append MESSAGE at the place of that name (None: the head), and open the runs that reply to it."""
+    """Append MESSAGE at the place of that name (None: the head), and open the runs that reply to it; at the tip of a
+    run at work it is queued instead."""
     out_of_trash(act)
     spot = act.head() if at is None else naming.place(act.tx, act.conversation, at)
-    not_working(act, spot)
+    working = runs.active_at(act.tx, act.conversation, spot)
+    if working is None and message.steers:
+        raise queueing.nothing_to_steer()
     words = (Text(text=message.text),) if message.text else ()
-    node = add(act, spot, message.role, words + attaching.keep(act.tx, message.files))
+    parts = words + attaching.keep(act.tx, message.files)
+    if working is not None:
+        not_closing(act)
+        waits = queueing.enqueue(act, working, parts, named(working, replying), steers=message.steers)
+        return replace(waits, warnings=warnings)
+    node = add(act, spot, message.role, parts)
     titled(act, message.text or message.files[0].part.name)
     started = open_runs(act, walk.canonical(act.tx, node, 0), chosen(act, replying) if replying else ())
+    going = queueing.released(act, spot, started[0]) if started else ()
     act.record(MessageSent, node=node, runs=started)
-    return response(act, node, started, warnings=warnings)
+    return replace(response(act, node, started, warnings=warnings), released=going)
+
+
+def named(run: Id, replying: Replying | None) -> tuple[str, ...]:
+    """The models that were named for a message which waits behind RUN. Raises Conflict where nobody is to answer it:
+    the reply that is coming would stand beside it, not before it."""
+    if replying is not None:
+        return replying.named
+    raise Conflict(
+        f"run {ending(run)} is at work here, and words that nobody answers cannot wait for it",
+        hint=f"wait for it (forkwood resume {ending(run)}), end it (forkwood cancel {ending(run)}), or speak elsewhere "
+        "with --at",
+        run=run,
+    )
 
 
 def revised(act: OpenAct, entry: naming.Met, name: str, text: str) -> tuple[Node, int, Spot]:
@@ -186,43 +225,6 @@ def retried(act: OpenAct, name: str, replying: Replying) -> Started:
     return response(act, entry.node, started)
 
 
-def blobs_again(paths: Sequence[Path], given: Receipt) -> list[str]:
-    """The files' hashes for a key that was used: of a file that is gone since, that of what was sent under its name."""
-    sent = wire.decode(given.response, Started).node.parts if given.verb == "send" and given.response else ()
-    return attaching.blobs_again(paths, tuple(part for part in sent if isinstance(part, Attachment)), given.key)
-
-
-def warned(secrets: dict[str, str], text: str, files: Sequence[attaching.ReadFile] = ()) -> tuple[str, ...]:
-    """What to tell before words that hold a credential are sent: where its value is from, never the value."""
-    attached = ((file.part.name, file.content.decode(errors="replace")) for file in files)
-    return tuple(
-        f"{what} holds the value of {name}; it is kept and sent as it is"
-        for what, words in (("the text", text), *attached)
-        for name in masking.names_in(words, secrets)
-    )
-
-
-def checked_text(text: str, *, blank_allowed: bool) -> None:
-    """Raises Misused for blank text or lone surrogates, LimitExceeded for too much of it."""
-    if not text.strip() and not blank_allowed:
-        raise Misused("the text is empty", hint="say something, or attach a file with --attach FILE")
-    try:
-        size = len(text.encode())
-    except UnicodeEncodeError as broken:
-        raise Misused(
-            f"the text is not valid Unicode: character {broken.start + 1} is half of a pair",
-            hint="attach the file that holds it with --attach FILE, which keeps every byte",
-        ) from None
-    if size > limits.message_bytes_max:
-        raise LimitExceeded(
-            "the text's bytes",
-            limit="message_bytes_max",
-            bound=limits.message_bytes_max,
-            got=size,
-            hint="attach it as a file: --attach FILE",
-        )
-
-
 def out_of_trash(act: OpenAct) -> None:
     """Refuse to speak in a conversation that nobody sees."""
     row = conversations.row(act.tx, act.conversation)
@@ -234,21 +236,15 @@ def out_of_trash(act: OpenAct) -> None:
         )
 
 
-def not_working(act: OpenAct, spot: Spot) -> None:
-    """Refuse to speak at the tip of a run at work there: its reply would come beside the message, not before it."""
-    run = runs.active_at(act.tx, act.conversation, spot)
-    if run is None:
-        return
-    name, row = ending(run), runs.details(act.tx, run)
-    if row.status == "waiting":
-        says, hint = "waits for an answer here", f"end it (forkwood cancel {name}), or speak elsewhere with --at"
-    elif driven.is_driven(act.house, row):
-        says = "is still answering here"
-        hint = f"wait for it (forkwood resume {name}), end it (forkwood cancel {name}), or speak elsewhere with --at"
-    else:
-        says = "was left unfinished here, and nobody drives it"
-        hint = f"let it finish (forkwood resume {name}), end it (forkwood cancel {name}), or speak elsewhere with --at"
-    raise Conflict(f"run {name} {says}", hint=hint, run=run)
+def not_closing(act: OpenAct) -> None:
+    """Refuse to begin anything in a conversation whose purge has begun."""
+    if purge.closing(act.tx, act.conversation):
+        name = conversations.row(act.tx, act.conversation).id
+        raise Refused(
+            "a purge of this conversation has begun: nothing may start in it",
+            hint=f"forkwood purge {ending(name)} finishes it; forkwood new begins another conversation",
+            conversation=name,
+        )
 
 
 def add(act: OpenAct, spot: Spot, role: Role, parts: tuple[Part, ...], *, revises: int = 0) -> int:
@@ -276,13 +272,8 @@ def titled(act: OpenAct, text: str) -> None:
 
 def open_runs(act: OpenAct, spot: Spot, models: Sequence[str]) -> tuple[Id, ...]:
     """Move the head to SPOT, and open a run there for each model: none, or the first leads the head on."""
-    if models and purge.closing(act.tx, act.conversation):
-        name = conversations.row(act.tx, act.conversation).id
-        raise Refused(
-            "a purge of this conversation has begun: nothing may start in it",
-            hint=f"forkwood purge {ending(name)} finishes it; forkwood new begins another conversation",
-            conversation=name,
-        )
+    if models:
+        not_closing(act)
     ids = tuple(act.new_id() for _ in models)
     act.move_head(spot, led_by=ids[0] if ids else None)
     for run, model in zip(ids, models, strict=True):

@@ -12,6 +12,8 @@ from forkwood.domain.act import (
     HeadMoved,
     LabelMoved,
     MarkChanged,
+    QueuedChanged,
+    QueuedStands,
     RunStarted,
     SettingChanged,
     TrashChanged,
@@ -22,8 +24,12 @@ from forkwood.domain.event import Event
 from forkwood.domain.ids import Id
 from forkwood.domain.run import ACTIVE
 from forkwood.domain.tree import ROOT, Spot, parse_place
+from forkwood.runtime import queueing
 from forkwood.runtime.acts import Acting, OpenAct
-from forkwood.store import conversations, log, marks, names, runs, walk
+from forkwood.store import conversations, log, marks, names, queue, runs, walk
+
+STANDING = frozenset({"waiting", "held"})
+"""A message in the queue is in one of these states."""
 
 
 class Undoing(Acting):
@@ -39,7 +45,7 @@ class Undoing(Acting):
         def do(act: OpenAct) -> Event:
             seq, kind, undone = newest_act(act)
             pending = [taken_back(act, effect) for effect in reversed(undone.effects)]
-            begun.extend(effect.run for effect in undone.effects if isinstance(effect, RunStarted))
+            begun.extend(run for effect in undone.effects for run in runs_of(act, effect))
             written = act.record(ActUndone, act=seq, kind=kind)
             return finished(act, written, pending)
 
@@ -118,6 +124,12 @@ def taken_back(act: OpenAct, effect: Effect) -> MarkChanged | None:
         case _, TrashChanged(hidden=hidden) as change:
             conversations.write_setting(act.tx, act.conversation, "hidden", hidden)
             act.effects.append(change)
+        case QueuedStands(queued=queued), QueuedStands(waits=waits):
+            _queue_again(act, queued, waits=waits)
+        case _, QueuedChanged(queued=queued, after=parts):
+            old = queue.row(act.tx, queued)
+            if parts and old.state in STANDING:
+                queueing.change(act, old, parts)
         case RunStarted(run=run), _:
             runs.ask_to_cancel(act.tx, run, who=act.house.who, now_ms=act.now_ms)
         case _, None:
@@ -125,6 +137,33 @@ def taken_back(act: OpenAct, effect: Effect) -> MarkChanged | None:
         case _, other:
             assert_never(other)  # type: ignore[arg-type]
     return None
+
+
+def runs_of(act: OpenAct, effect: Effect) -> tuple[Id, ...]:
+    """The runs that an effect began: also those that reply to a message which was queued then and is sent by now."""
+    match effect:
+        case RunStarted(run=run):
+            return (run,)
+        case QueuedStands(queued=queued, waits=True):
+            return queue.row(act.tx, queued).runs
+        case _:
+            return ()
+
+
+def _queue_again(act: OpenAct, queued: Id, *, waits: bool) -> None:
+    """Bring a message into the queue (WAITS) or take it out. Of one that was sent the runs end, and the head goes back
+    behind the run it waited for, if it stands where they led it. One that steered a run stays a part of that."""
+    old = queue.row(act.tx, queued)
+    if waits:
+        queueing.put_back(act, queued)
+    elif old.state in STANDING:
+        queueing.take_out(act, queued)
+    elif old.state == "sent":
+        led = {runs.tip(act.tx, run) for run in old.runs}
+        for run in old.runs:
+            runs.ask_to_cancel(act.tx, run, who=act.house.who, now_ms=act.now_ms)
+        if act.head() in led:
+            act.move_head(runs.tip(act.tx, old.behind))
 
 
 def _place_now(act: OpenAct, place: str | None, led: Id | None) -> Spot:

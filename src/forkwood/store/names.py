@@ -20,6 +20,8 @@ _ASKED = """SELECT seq, payload ->> '$.interaction' FROM event
     AND payload ->> '$.interaction' """
 _ASKED_SO = f"{_ASKED} > '' AND payload ->> '$.interaction' GLOB ? ORDER BY +seq"
 """Read out of the index of interactions: that of all events is long."""
+_QUEUED = "SELECT seq, id FROM queued WHERE "
+_MEMORIES = "SELECT seq, id FROM memory WHERE "
 _HUSKS = "SELECT seq, id FROM conversation WHERE purged = 1 AND "
 
 
@@ -106,6 +108,18 @@ def grant(tx: Tx, name: str) -> Id:
     """The id of the grant of that name. Raises NotFound; where the name fits several, with them as candidates."""
     seq = _one(_by_id(tx, _GRANTS, name), "grant", name, "forkwood grants lists those that hold")
     return bytes(tx.value("SELECT id FROM granted WHERE seq = ?", (seq,))).hex()
+
+
+def queued(tx: Tx, name: str) -> Id:
+    """The id of the queued message of that name. Raises NotFound; where it fits several, with them as candidates."""
+    seq = _one(_by_id(tx, _QUEUED, name), "queued message", name, "forkwood queue lists those that wait")
+    return bytes(tx.value("SELECT id FROM queued WHERE seq = ?", (seq,))).hex()
+
+
+def memory(tx: Tx, name: str) -> Id:
+    """The id of the memory of that name. Raises NotFound; where the name fits several, with them as candidates."""
+    seq = _one(_by_id(tx, _MEMORIES, name), "memory", name, "forkwood memory lists them")
+    return bytes(tx.value("SELECT id FROM memory WHERE seq = ?", (seq,))).hex()
 
 
 def interaction(tx: Tx, name: str) -> Id:

@@ -37,6 +37,19 @@ def add(
     now_ms: int,
 ) -> None:
     """Let a message wait behind a run, last of all there. Raises LimitExceeded where too many wait already."""
+    check_room(tx, conversation)
+    tx.run(
+        f"""INSERT INTO queued (id, conversation, behind, position, steers, state, parts, models, by, via, created_ms)
+            VALUES (?, ?, ?, ({_LAST}), ?, 'waiting', ?, ?, ?, ?, ?)""",
+        (
+            bytes.fromhex(id), conversation, bytes.fromhex(behind), conversation, steers, wire.text(parts),
+            wire.text(tuple(models)), who.by, who.via, now_ms,
+        ),
+    )  # fmt: skip
+
+
+def check_room(tx: Tx, conversation: int) -> None:
+    """Raises LimitExceeded where too many messages wait already."""
     waiting = tx.value(_COUNT, (conversation,)) + 1
     if waiting > limits.queue_max:
         raise LimitExceeded(
@@ -46,14 +59,6 @@ def add(
             got=waiting,
             hint="forkwood queue lists them, forkwood queue --remove ID takes one out; or wait for the reply",
         )
-    tx.run(
-        f"""INSERT INTO queued (id, conversation, behind, position, steers, state, parts, models, by, via, created_ms)
-            VALUES (?, ?, ?, ({_LAST}), ?, 'waiting', ?, ?, ?, ?, ?)""",
-        (
-            bytes.fromhex(id), conversation, bytes.fromhex(behind), conversation, steers, wire.text(parts),
-            wire.text(tuple(models)), who.by, who.via, now_ms,
-        ),
-    )  # fmt: skip
 
 
 def row(tx: Tx, id: Id) -> Queued:
