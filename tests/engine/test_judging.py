@@ -14,9 +14,12 @@ from forkwood.domain.interaction import Interaction
 from forkwood.domain.message import ToolCall, ToolResult
 from forkwood.domain.model import Reply
 from forkwood.domain.policy import Grant
+from forkwood.domain.run import fold
+from forkwood.domain.run_event import InteractionOpened
 from forkwood.domain.settings import Approvals, Settings
-from forkwood.engine.judging import binding
+from forkwood.engine.judging import binding, is_bound
 from forkwood.store import conversations, grants, interactions, runs
+from tests.domain.happened import DRIVEN, OPENED, WRITE, asks
 from tests.engine.stage import NOW, USAGE, WHO, FakeModel, FakeTool, Stage, calling, reply, results
 
 
@@ -212,3 +215,19 @@ async def test_pain_35_what_is_shown_is_what_the_yes_is_bound_to(tmp_path: Path)
     assert asked.call.shown == 'edit {\n  "path": "x",\n  "text": "y\\u202e"\n}'
     with stage.store.read() as tx:
         assert runs.row(tx, run).status == "waiting"
+
+
+@pytest.mark.parametrize(
+    ("hash_of", "arguments", "bound"),
+    [("edit", {"a": 1}, True), ("edit", {"a": 2}, False), ("other", {"a": 1}, False), (None, {"a": 2}, True)],
+)
+def test_a_call_is_compared_with_what_was_asked_about(
+    hash_of: str | None, arguments: dict[str, Any], bound: bool
+) -> None:
+    tool = writer().sealed
+    asked_hash = None if hash_of is None else binding(writer(hash_of).sealed, {"a": 1})
+    state = fold(
+        [OPENED, DRIVEN, *asks(WRITE), InteractionOpened(interaction="i", sort="approval", call="b", hash=asked_hash)]
+    )
+    assert is_bound(state, "b", tool, arguments) is bound
+    assert is_bound(fold([OPENED, DRIVEN, *asks(WRITE)]), "b", tool, arguments), "nobody was asked about it"
