@@ -33,8 +33,10 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "notices",
     ),
     "Running": ("drive", "settle", "resume", "cancel"),
+    "Queueing": ("queue", "queued", "queue_edit", "queue_remove"),
     "Watching": ("watch",),
     "Answering": ("pending", "interaction", "answer", "grants", "revoke"),
+    "Remembering": ("memory", "memory_history", "memory_decide", "memory_add", "memory_forget"),
     "Accounting": ("why",),
     "Purging": ("purge", "purge_preview"),
     "Models": ("models", "survey", "answering", "models_use", "models_key", "models_pull"),
@@ -49,7 +51,9 @@ if TYPE_CHECKING:
     from forkwood.runtime.keeping import Keeping
     from forkwood.runtime.models import Models
     from forkwood.runtime.purging import Purging
+    from forkwood.runtime.queueing import Queueing
     from forkwood.runtime.reading import Reading
+    from forkwood.runtime.remembering import Remembering
     from forkwood.runtime.running import Running
     from forkwood.runtime.shaping import Shaping
     from forkwood.runtime.talking import Talking
@@ -59,7 +63,20 @@ if TYPE_CHECKING:
     from forkwood.store.verify import Report
 
     class AllVerbs(
-        Talking, Shaping, Keeping, Undoing, Reading, Running, Watching, Answering, Accounting, Purging, Models, Upkeep
+        Talking,
+        Shaping,
+        Keeping,
+        Undoing,
+        Reading,
+        Running,
+        Queueing,
+        Watching,
+        Answering,
+        Remembering,
+        Accounting,
+        Purging,
+        Models,
+        Upkeep,
     ):
         """What the type checker sees: every room at once."""
 
