@@ -51,5 +51,9 @@ def test_no_pattern_takes_for_ever(pattern: str) -> None:
 
 @given(some.text(some.sampled_from("ab.|()[]*+?\\^:1"), max_size=12), some.text("ab1", max_size=20))
 def test_what_is_found_is_what_a_regular_expression_finds(pattern: str, text: str) -> None:
+    try:
+        known = re.compile(pattern)
+    except re.error:
+        return  # one of the few that RE2 takes and Python does not, as "^?"
     if matching.fault(pattern) is None:
-        assert matching.fits(pattern, text) is (re.search(pattern, text) is not None)
+        assert matching.fits(pattern, text) is (known.search(text) is not None)
