@@ -25,12 +25,17 @@ class Case(Struct, frozen=True):
     told: frozenset[str]
 
 
+NAMED = """UPDATE event SET payload = json_object('settings', json('{}'), 'effects', json_array(json_object(
+    'effect', 'trash', 'hidden', json('true'), 'conversation', (SELECT lower(hex(id)) FROM conversation WHERE seq = 7))))
+  WHERE seq = 1"""
 CASES = [
     Case("nothing", (), 66, frozenset()),
     Case("a leaf", ("DELETE FROM node WHERE seq = 60",), 65, frozenset({"node", "event", "conversation"})),
     Case("an older version", ("UPDATE node SET revises = 60 WHERE seq = 66", "DELETE FROM node WHERE seq = 60"), 65,
          frozenset({"node", "event", "conversation"})),
     Case("both conversations", ("DELETE FROM conversation",), 66, frozenset({"conversation"})),
+    Case("one, whose name another has", ("UPDATE conversation SET seq = 7 WHERE seq = 1", NAMED), 66,
+         frozenset({"conversation"})),
     Case("the run", ("DELETE FROM run",), 66, frozenset({"run"})),
     Case("the marks", ("DELETE FROM mark",), 66, frozenset()),
     Case("the attachments", ("DELETE FROM attachment",), 66, frozenset()),

@@ -149,7 +149,9 @@ def _never_again(tx: Tx, table: str, highest: int) -> None:
 def _add_conversation(tx: Tx, lost: tuple[Any, ...], aside: Aside, now_ms: int) -> None:
     """A row for a conversation of which only messages are left, under its own name where an event still has it."""
     seq, first_ms, last_ms, newest = lost
-    name = tx.value(_NAME_BY_EVENTS, (seq,)) or make_id(now_ms, sha256(str(seq).encode()).digest()[:10])
+    name = tx.value(_NAME_BY_EVENTS, (seq,))
+    if name is None or tx.value("SELECT 1 FROM conversation WHERE id = unhex(?)", (name,)):
+        name = make_id(now_ms, sha256(str(seq).encode()).digest()[:10])
     row = {
         "seq": seq,
         "id": bytes.fromhex(name),
