@@ -26,7 +26,8 @@ class Case(Struct, frozen=True):
 
 
 NAMED = """UPDATE event SET payload = json_object('settings', json('{}'), 'effects', json_array(json_object(
-    'effect', 'trash', 'hidden', json('true'), 'conversation', (SELECT lower(hex(id)) FROM conversation WHERE seq = 7))))
+    'effect', 'trash', 'hidden', json('true'),
+    'conversation', (SELECT lower(hex(id)) FROM conversation WHERE seq = 7))))
   WHERE seq = 1"""
 CASES = [
     Case("nothing", (), 66, frozenset()),
