@@ -112,3 +112,31 @@ def test_panelot_75_grants_survive_the_process_and_end_with_their_conversation(h
         assert [one.id for one in grants.listed(tx)] == [given]
         purge.destroy(tx, purge.condemned(tx, (), (here,)))
         assert grants.listed(tx) == []
+
+
+FORGED = """INSERT INTO granted (id, tool, scope, holds_for, conversation, since, created_ms)
+  VALUES (randomblob(16), 'build', 'conversation', 'x', 1, 1, 1)"""
+WRONG = {
+    "one that nobody gave": FORGED,
+    "one that is lost": "DELETE FROM granted WHERE until IS NULL",
+    "one that holds again": "DELETE FROM granted WHERE until IS NOT NULL",
+    "one that ended by itself": "UPDATE granted SET until = 1 WHERE until IS NULL",
+    "one of another conversation": "UPDATE granted SET conversation = 2 WHERE until IS NULL",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_grant_that_the_log_does_not_tell_is_found_and_lets_nothing_run(store: Store, name: str) -> None:
+    with store.write() as tx:
+        here, _ = talk(tx), talk(tx)
+        ended, kept = give(tx, here), give(tx, here, 2, tool="build")
+        grants.revoke(tx, ended, who=WHO, now_ms=NOW)
+        before = tx.rows("SELECT * FROM granted ORDER BY since")
+        assert list(grants.checked(tx)) == []
+        tx.run(WRONG[name])
+        (problem,) = grants.checked(tx)
+        assert (problem.kind, problem.mendable) == ("grant", True)
+        grants.rebuild(tx)
+        assert list(grants.checked(tx)) == []
+        assert [row[1:] for row in tx.rows("SELECT * FROM granted ORDER BY since")] == [row[1:] for row in before]
+        assert [one.id for one in grants.listed(tx)] == [kept]

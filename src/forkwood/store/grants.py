@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from forkwood.domain.act import Who
@@ -12,6 +13,7 @@ from forkwood.domain.policy import Grant
 from forkwood.domain.response import GrantHeld
 from forkwood.store import log
 from forkwood.store.db import Tx
+from forkwood.store.problem import Problem
 
 _ROW = """SELECT g.id, g.tool, g.scope, g.holds_for, g.hash, c.id, g.since, g.until, g.created_ms
   FROM granted g JOIN conversation c ON c.seq = g.conversation"""
@@ -20,6 +22,17 @@ _REVISION = "SELECT max(max(since, ifnull(until, 0))) FROM granted WHERE convers
 _NOW = f"""{_ROW} WHERE g.until IS NULL AND c.purged = 0 AND (g.scope <> 'run'
   OR EXISTS (SELECT 1 FROM run r WHERE r.id = unhex(g.holds_for)
     AND r.status IN ('queued', 'running', 'waiting')))"""
+
+_TOLD = """WITH ended (id, until) AS (
+    SELECT payload ->> '$.grant', min(seq) FROM event WHERE kind = 'grant.revoked' GROUP BY 1
+  ) SELECT g.payload ->> '$.grant' AS id, g.payload ->> '$.tool' AS tool, g.payload ->> '$.scope' AS scope,
+    g.payload ->> '$.of' AS holds_for, g.payload ->> '$.hash' AS hash, g.conversation, g.seq AS since, e.until, g.at_ms
+  FROM event g LEFT JOIN ended e ON e.id = g.payload ->> '$.grant' WHERE g.kind = 'grant.given'"""
+_KEPT = (
+    """SELECT lower(hex(id)) AS id, tool, scope, holds_for, hash, conversation, since, until, created_ms FROM granted"""
+)
+_DIFFERING = f"""SELECT id FROM (SELECT * FROM ({_TOLD}) EXCEPT {_KEPT})
+  UNION SELECT id FROM ({_KEPT} EXCEPT SELECT * FROM ({_TOLD})) ORDER BY 1"""
 
 
 def give(tx: Tx, grant: Grant, *, conversation: int, who: Who, now_ms: int) -> Id:
@@ -68,6 +81,22 @@ def row(tx: Tx, grant: Id) -> GrantHeld:
     if found is None:
         raise NotFound(f"there is no grant {grant}", hint="'forkwood grants' lists those that hold", grant=grant)
     return _held(found)
+
+
+def checked(tx: Tx) -> Iterator[Problem]:
+    """Every grant is what a person's act in the log says: none holds that nobody gave."""
+    for (name,) in tx.each(_DIFFERING):
+        yield Problem(kind="grant", message=f"grant {name} is not what the log says of it", mendable=True)
+
+
+def rebuild(tx: Tx) -> None:
+    """Make the grants anew from the log: what it does not tell lets nothing run."""
+    tx.run("DELETE FROM granted")
+    tx.run(
+        f"""INSERT INTO granted (id, tool, scope, holds_for, hash, conversation, since, until, created_ms)
+            SELECT unhex(id), tool, scope, holds_for, hash, conversation, since, until, at_ms FROM ({_TOLD})
+            ORDER BY since"""
+    )
 
 
 def _holding(tx: Tx, one: Id, other: Id) -> list[GrantHeld]:

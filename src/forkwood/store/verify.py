@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from forkwood.domain import limits
 from forkwood.domain.errors import ForkwoodError, StoreUnusable
-from forkwood.store import book_checks, cell_checks, digests, runs, search, tree_checks
+from forkwood.store import book_checks, cell_checks, digests, grants, runs, search, tree_checks
 from forkwood.store.db import Store, Tx
 from forkwood.store.failures import UNREADABLE
 from forkwood.store.problem import Problem, bounded
@@ -44,6 +44,7 @@ CHECKS: tuple[Check, ...] = (
     Check(book_checks.events),
     Check(book_checks.counts, book_checks.mend_counts),
     Check(book_checks.run_rows, book_checks.mend_runs),
+    Check(grants.checked, grants.rebuild),
     Check(book_checks.manifests),
     Check(book_checks.blobs),
     Check(book_checks.searches, search.rebuild),
