@@ -54,7 +54,7 @@ def begun(stage: Stage, *script: list[object], tools: Sequence[FakeTool] = ()) -
 
 async def test_windie_57_94_what_waits_is_sent_in_its_order_each_behind_the_reply_before(tmp_path: Path) -> None:
     stage = Stage(tmp_path)
-    run = begun(stage, reply("1"), reply("2"), reply("3"))  # type: ignore[arg-type]
+    run: Id = begun(stage, reply("1"), reply("2"), reply("3"))  # type: ignore[arg-type]
     first, second = later(stage, run, "a", "b")
     seen = await stage.drive(run)
     assert stage.path() == ["user: Hi", "assistant: 1", "user: a", "assistant: 2", "user: b", "assistant: 3"]
@@ -71,7 +71,7 @@ async def test_windie_57_94_what_waits_is_sent_in_its_order_each_behind_the_repl
 async def test_panelot_36_59_steers_come_before_the_next_turn_in_the_order_they_were_accepted(tmp_path: Path) -> None:
     stage = Stage(tmp_path)
     now = FakeTool("now", lambda: later(stage, run, "left", "right", steers=True))
-    run = begun(stage, calling("now"), reply("turned"), tools=[now])  # type: ignore[arg-type]
+    run: Id = begun(stage, calling("now"), reply("turned"), tools=[now])  # type: ignore[arg-type]
     before = stage.head()
     seen = await stage.drive(run)
     assert [node.text for node in stage.nodes()][-3:] == ["left", "right", "turned"]
@@ -87,7 +87,7 @@ async def test_panelot_36_59_steers_come_before_the_next_turn_in_the_order_they_
 async def test_a_steer_during_the_last_reply_comes_first_behind_it(tmp_path: Path) -> None:
     stage = Stage(tmp_path)
     script = [[lambda: later(stage, run, "b"), lambda: later(stage, run, "s", "t", steers=True), *reply("1")]]
-    run = begun(stage, *script, reply("2"), reply("3"), reply("4"))  # type: ignore[arg-type]
+    run: Id = begun(stage, *script, reply("2"), reply("3"), reply("4"))  # type: ignore[arg-type]
     await stage.drive(run)
     assert stage.path()[2::2] == ["user: s", "user: t", "user: b"]
 
@@ -95,7 +95,7 @@ async def test_a_steer_during_the_last_reply_comes_first_behind_it(tmp_path: Pat
 async def test_a_steer_while_a_turn_is_tried_again_stays_behind_that_turn(tmp_path: Path) -> None:
     stage = Stage(tmp_path)
     script = [[lambda: later(stage, run, "s", steers=True), failed(503, "overloaded", retry_after=0.0)], reply("1")]
-    run = begun(stage, *script, reply("2"))  # type: ignore[arg-type]
+    run: Id = begun(stage, *script, reply("2"))  # type: ignore[arg-type]
     await stage.drive(run)
     assert stage.path() == ["user: Hi", "assistant: 1", "user: s", "assistant: 2"]
 
@@ -105,7 +105,7 @@ async def test_panelot_59_no_steer_is_lost_when_the_run_fails_or_is_cancelled(tm
     stage = Stage(tmp_path)
     end = failed(401, "auth") if how == "error" else (lambda: stage.engine.cancel(run, WHO))
     script = [[lambda: later(stage, run, "b"), lambda: later(stage, run, "s", steers=True), end, text("x")]]
-    run = begun(stage, *script, reply("2"), reply("3"))  # type: ignore[arg-type]
+    run: Id = begun(stage, *script, reply("2"), reply("3"))  # type: ignore[arg-type]
     await stage.drive(run)
     if how == "error":
         assert [one for one in stage.path() if one.startswith("user")] == ["user: Hi", "user: s", "user: b"]
@@ -118,7 +118,7 @@ async def test_panelot_59_no_steer_is_lost_when_the_run_fails_or_is_cancelled(tm
 
 async def test_panelot_60_a_cancel_beside_a_steer_lets_no_model_be_called(tmp_path: Path) -> None:
     stage = Stage(tmp_path)
-    run = begun(stage)
+    run: Id = begun(stage)
     later(stage, run, "s", steers=True)
     with stage.store.write() as tx:
         runs.ask_to_cancel(tx, run, who=WHO, now_ms=NOW)
@@ -129,7 +129,7 @@ async def test_panelot_60_a_cancel_beside_a_steer_lets_no_model_be_called(tmp_pa
 
 async def test_a_failed_head_never_blocks_the_rest(tmp_path: Path) -> None:
     stage = Stage(tmp_path)
-    run = begun(stage, reply("1"), [failed(401, "auth")], reply("3"))  # type: ignore[arg-type]
+    run: Id = begun(stage, reply("1"), [failed(401, "auth")], reply("3"))  # type: ignore[arg-type]
     later(stage, run, "a", "b")
     seen = await stage.drive(run)
     assert stage.path() == ["user: Hi", "assistant: 1", "user: a", "user: b", "assistant: 3"]
@@ -140,7 +140,7 @@ async def test_one_that_cannot_be_sent_is_held_with_a_notice_and_the_next_one_co
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stage = Stage(tmp_path)
-    run = begun(stage, reply("1"), reply("2"))  # type: ignore[arg-type]
+    run: Id = begun(stage, reply("1"), reply("2"))  # type: ignore[arg-type]
     long, _ = later(stage, run, "too much", "b")
     with stage.store.write() as tx:
         queue.write_parts(tx, long, tuple(Text(text="x") for _ in range(limits.parts_max + 1)))
@@ -154,7 +154,7 @@ async def test_one_that_cannot_be_sent_is_held_with_a_notice_and_the_next_one_co
 
 async def test_a_steer_that_cannot_stand_there_is_held_and_the_turn_goes_on(tmp_path: Path) -> None:
     stage = Stage(tmp_path)
-    run = begun(stage, reply("1"))  # type: ignore[arg-type]
+    run: Id = begun(stage, reply("1"))  # type: ignore[arg-type]
     [name] = later(stage, run, "s", steers=True)
     with stage.store.write() as tx:
         queue.write_parts(tx, name, tuple(Text(text="x") for _ in range(limits.parts_max + 1)))
@@ -166,7 +166,7 @@ async def test_a_steer_that_cannot_stand_there_is_held_and_the_turn_goes_on(tmp_
 
 async def test_several_models_answer_and_the_rest_waits_for_the_first(tmp_path: Path) -> None:
     stage = Stage(tmp_path)
-    run = begun(stage, reply("1"), reply("a1"), reply("b1"))  # type: ignore[arg-type]
+    run: Id = begun(stage, reply("1"), reply("a1"), reply("b1"))  # type: ignore[arg-type]
     stage.models["fake:two"] = FakeModel(reply("a2"), name="fake:two")
     later(stage, run, "a", models=("fake:two", "fake:one"))
     later(stage, run, "b", models=("fake:one",))
@@ -178,7 +178,7 @@ async def test_several_models_answer_and_the_rest_waits_for_the_first(tmp_path: 
 @pytest.mark.parametrize("shut", ["closing", "trash"])
 async def test_nothing_begins_where_nothing_may(tmp_path: Path, shut: str) -> None:
     stage = Stage(tmp_path)
-    run = begun(stage, reply("1"))  # type: ignore[arg-type]
+    run: Id = begun(stage, reply("1"))  # type: ignore[arg-type]
     later(stage, run, "a")
     with stage.store.write() as tx:
         if shut == "closing":
@@ -191,7 +191,7 @@ async def test_nothing_begins_where_nothing_may(tmp_path: Path, shut: str) -> No
 
 async def test_a_head_that_has_gone_elsewhere_stays_there(tmp_path: Path) -> None:
     stage = Stage(tmp_path)
-    run = begun(stage, reply("1"), reply("2"))  # type: ignore[arg-type]
+    run: Id = begun(stage, reply("1"), reply("2"))  # type: ignore[arg-type]
     later(stage, run, "a")
     elsewhere = stage.say("Or so", at=Spot(0))
     await stage.drive(run)
@@ -201,7 +201,7 @@ async def test_a_head_that_has_gone_elsewhere_stays_there(tmp_path: Path) -> Non
 
 async def test_who_only_followed_the_run_does_not_drive_what_comes_behind_it(tmp_path: Path) -> None:
     stage = Stage(tmp_path)
-    run = begun(stage, reply("1"), reply("2"))  # type: ignore[arg-type]
+    run: Id = begun(stage, reply("1"), reply("2"))  # type: ignore[arg-type]
     later(stage, run, "a")
     other: Engine = stage.another()
     seen = [item async for item in other.drive([run])]
@@ -212,7 +212,7 @@ async def test_who_only_followed_the_run_does_not_drive_what_comes_behind_it(tmp
 
 async def test_what_a_driver_that_died_had_opened_is_there_for_the_next(tmp_path: Path) -> None:
     stage = Stage(tmp_path)
-    run = begun(stage, reply("1"), reply("2"))  # type: ignore[arg-type]
+    run: Id = begun(stage, reply("1"), reply("2"))  # type: ignore[arg-type]
     later(stage, run, "a")
     async for item in stage.engine.drive([run]):
         if isinstance(item, EventSeen) and item.kind == "queue.moved":

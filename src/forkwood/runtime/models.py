@@ -88,12 +88,16 @@ class Models(Acting):
         self.house.settings = replace(settings, providers={**settings.providers, provider: now})
         return reference
 
-    def models_pull(self, progress: Callable[[int, int], None]) -> Pulled:
+    def models_pull(self, progress: Callable[[int, int], None], *, key: str | None = None) -> Pulled:
         """Fetch the embedded model's weights into the home, checked; PROGRESS is told bytes done, of all."""
-        from forkwood.models import pull
 
-        found = pull.pull(Path(self.house.settings.home), progress)
-        return Pulled(path=found.path, bytes=found.bytes, already=found.already)
+        def prepare() -> Callable[[Tx], Pulled]:
+            from forkwood.models import pull
+
+            found = pull.pull(Path(self.house.settings.home), progress)
+            return lambda _: Pulled(path=found.path, bytes=found.bytes, already=found.already)
+
+        return self._once_ready("models_pull", {}, Pulled, prepare, key=key)
 
 
 def stretched(secret: str, salt: str) -> str:

@@ -1,14 +1,20 @@
 """Receipts: what a command that carried a key was answered, so that the same command sent twice is done once.
 
 A receipt is written in the act's own transaction. Only a verb of several transactions gives one without a response
-first and finishes it later; a receipt with a response never changes.
+first and finishes it later; a receipt with a response never changes. It goes when its days are over, with whichever
+receipt is given next; one without a response stays for whoever ends what has begun.
 """
 
 from __future__ import annotations
 
 from msgspec import Struct
 
+from forkwood.domain import limits
 from forkwood.store.db import Tx
+
+_DAY_MS = 24 * 3_600 * 1_000
+_PRUNE = """DELETE FROM receipt WHERE (client, key) IN
+  (SELECT client, key FROM receipt WHERE response IS NOT NULL AND created_ms < ? ORDER BY created_ms LIMIT ?)"""
 
 
 class Receipt(Struct, frozen=True, kw_only=True):
@@ -43,7 +49,11 @@ def find(tx: Tx, client: str, key: str) -> Receipt | None:
 def give(  # noqa: PLR0917 - the columns of the table, in its order
     tx: Tx, client: str, key: str, verb: str, fingerprint: str, response: bytes | None, now_ms: int
 ) -> None:
-    """Write the receipt of an act done in this transaction; without RESPONSE: of one that has only begun."""
+    """Write the receipt of an act done in this transaction; without RESPONSE: of one that has only begun.
+
+    Some of those that are older than `limits.receipt_days_kept` go.
+    """
+    tx.run(_PRUNE, (now_ms - limits.receipt_days_kept * _DAY_MS, limits.receipts_pruned_max))
     tx.run(
         "INSERT INTO receipt (client, key, verb, fingerprint, response, created_ms) VALUES (?, ?, ?, ?, ?, ?)",
         (client, key, verb, fingerprint, None if response is None else response.decode(), now_ms),

@@ -45,11 +45,11 @@ def use(call: Call, *, model: str) -> None:
         call.terminal.note(f"{ENVIRONMENT} is set: {visible_line(said)} answers for as long as it is.")
 
 
-@models.verb("pull")
+@models.verb("pull", key=True)
 def pull(call: Call) -> None:
     """Fetch the embedded model's weights, once; nothing else ever needs the network."""
     with progress("Fetching the weights", call.terminal) as told:
-        got = call.runtime.models_pull(told)
+        got = call.runtime.models_pull(told, key=call.key)
     state = "were here already" if got.already else "are here now"
     call.give(got, lambda: f"The weights {state}: {visible_line(str(got.path))} ({bytes_of(got.bytes)})")
 
