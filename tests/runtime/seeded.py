@@ -134,6 +134,19 @@ def seed_settings(runtime: Runtime) -> None:
     runtime.undo(key="receipt 24")
 
 
+def seed_memory(runtime: Runtime, folder: Path) -> str:
+    """A fact with the marker that a model proposed and a person accepted, and a run elsewhere whose prompt held it and
+    which failed quoting it; the reply that proposed it."""
+    fact = {"name": f"{MARKER} name", "value": f"{MARKER} value"}
+    call = {"name": "remember", "arguments": fact, "call": f"call of {MARKER}"}
+    model = script(folder, {"tool_calls": [call]}, {"text": "Noted."}, name="remembering.json")
+    answered(runtime, runtime.send("remember that", models=[model], key="receipt 30"))
+    (memory,) = runtime.memory(state="proposed")
+    runtime.memory_decide(memory.id, "accept", key="receipt 31")
+    assert memory.node is not None
+    return memory.node
+
+
 def seed_files(runtime: Runtime) -> None:
     """Copies of the store, whole and begun, and what was set aside by a salvage."""
     home = Path(runtime.house.settings.home)
@@ -145,7 +158,10 @@ def seed_files(runtime: Runtime) -> None:
     (home / "forkwood.db.corrupt-1").write_text(MARKER)
 
 
-BOOKS = ("node", "event", "conversation", "run", "label", "mark", "summary", "receipt", "draft", "blob", "manifest")
+BOOKS = (
+    "node", "event", "conversation", "run", "label", "mark", "summary", "receipt", "draft", "blob", "manifest",
+    "memory",
+)  # fmt: skip
 
 
 def set_aside(runtime: Runtime, path: Path) -> None:

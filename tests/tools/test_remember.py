@@ -35,12 +35,12 @@ async def test_a_proposal_says_where_it_comes_from_and_counts_for_nothing_yet() 
         assert memories.accepted(tx) == []
 
 
-async def test_the_same_call_proposes_once_and_another_a_new_version() -> None:
+async def test_what_waits_already_is_proposed_once_and_other_words_are_a_new_version() -> None:
     store = Store.in_memory()
     tool, at = remember(store), occasion(store)
-    for name in ("c", "c", "d"):
-        assert (await used(tool, at, name, name="tea", value="green"))[0] == "ok"
-    assert [row[2] for row in rows(store)] == [1, 2]
+    for name, value in (("c", "green"), ("c", "green"), ("d", "black"), ("e", "black")):
+        assert (await used(tool, at, name, name="tea", value=value))[0] == "ok"
+    assert [row[1:3] for row in rows(store)] == [("green", 1), ("black", 2)]
     assert await tool.inspect(call(tool), at) is None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, cast
 
 from forkwood import wire
@@ -31,15 +31,23 @@ _STATE = """INSERT INTO memory (id, name, value, version, state, by, via, create
   VALUES (?, ?, ?, (SELECT coalesce(max(version), 0) + 1 FROM memory WHERE name = ?), 'proposed', ?, ?, ?)"""
 _AMONG = "(SELECT unhex(value) FROM json_each(?))"
 
+_COMES_FROM = """(m.node IN (SELECT value FROM json_each(:nodes))
+  OR m.conversation IN (SELECT value FROM json_each(:conversations)))"""
+_READERS = """WITH held (digest) AS (SELECT DISTINCT f.digest FROM manifest f, json_each(f.body, '$.memories') m
+    WHERE f.body <> 'null' AND m.value IN (SELECT value FROM json_each(?)))
+  SELECT id FROM run WHERE manifest IN held
+  UNION SELECT run FROM event WHERE kind = 'run.sealed' AND payload ->> '$.manifest' IN held"""
+
 LISTED = "forkwood memory lists what is remembered and what waits for you"
 
 
 def propose(tx: Tx, id: Id, proposal: Proposal, *, now_ms: int) -> Memory:
-    """A new version of a fact, which a person has to accept. The same call of the same run proposes once.
+    """A new version of a fact, which a person has to accept. The same call of the same run proposes once, and what
+    waits for the person already is not proposed again.
 
     Raises LimitExceeded for a name or value that is too long and where too many wait, Refused for one that is empty.
     """
-    found = _of_call(tx, proposal)
+    found = _of_call(tx, proposal) or _waiting(tx, proposal)
     if found is not None:
         return found
     _check(tx, proposal)
@@ -146,6 +154,29 @@ def is_any_purged(tx: Tx, ids: Sequence[Id]) -> bool:
     )
 
 
+def coming_from(tx: Tx, nodes: Collection[int], conversations: Collection[int]) -> list[Id]:
+    """The versions that were proposed in one of these messages, or in one of these conversations."""
+    rows = tx.rows(f"SELECT m.id FROM memory m WHERE {_COMES_FROM}", _spelled(nodes, conversations))
+    return [id.hex() for (id,) in rows]
+
+
+def readers(tx: Tx, ids: Sequence[Id]) -> frozenset[bytes]:
+    """The runs whose prompts held one of these."""
+    return frozenset(run for (run,) in tx.rows(_READERS, (wire.text(ids),))) if ids else frozenset()
+
+
+def forget(tx: Tx, nodes: Collection[int], conversations: Collection[int]) -> None:
+    """Leave husks of what comes from there: only a purge may. A name of our own tells them apart."""
+    tx.run(
+        f"""UPDATE memory AS m SET name = '#' || m.seq, value = '', call = NULL, purged = 1 WHERE {_COMES_FROM}""",
+        _spelled(nodes, conversations),
+    )
+
+
+def _spelled(nodes: Collection[int], conversations: Collection[int]) -> dict[str, str]:
+    return {"nodes": wire.text(sorted(nodes)), "conversations": wire.text(sorted(conversations))}
+
+
 def accepted(tx: Tx, *, limit: int = -1) -> list[Memory]:
     """The facts that count now, by name; the first LIMIT of them, or all."""
     return _read(tx, f"{_NOW} ORDER BY m.name LIMIT ?", (limit,))
@@ -169,7 +200,7 @@ def _accept(tx: Tx, memory: Memory, *, who: Who, now_ms: int) -> Memory:
             hint=_anew(memory),
             memory=memory.id,
         )
-    if before is None and memory.value:
+    if memory.value and (before is None or not before.value):
         _within("memories_accepted_max", "facts that count", count_accepted(tx) + 1, limits.memories_accepted_max)
     return _decided(tx, memory, "accepted", before, who=who, now_ms=now_ms)
 
@@ -191,6 +222,11 @@ def _anew(memory: Memory) -> str:
 
 def _of_call(tx: Tx, proposal: Proposal) -> Memory | None:
     return next(iter(_read(tx, "m.run = ? AND m.call = ?", (bytes.fromhex(proposal.run), proposal.call))), None)
+
+
+def _waiting(tx: Tx, proposal: Proposal) -> Memory | None:
+    same = "m.name = ? AND m.value = ? AND m.state = 'proposed' AND m.purged = 0"
+    return next(iter(_read(tx, same, (proposal.name, proposal.value))), None)
 
 
 def _read(tx: Tx, where: str, args: Sequence[Any] | dict[str, Any]) -> list[Memory]:

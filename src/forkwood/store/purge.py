@@ -18,7 +18,7 @@ from forkwood import wire
 from forkwood.domain.ids import Id
 from forkwood.domain.run_event import RunEnded
 from forkwood.domain.scrub import GONE, OF_FAILURES, forgotten, is_made_of, renamed, scrubbed, titles_in
-from forkwood.store import manifests, reach, search, summaries
+from forkwood.store import manifests, memories, reach, search, summaries
 from forkwood.store.db import Tx
 
 _TITLE_CHARACTERS_MIN = 3
@@ -112,13 +112,16 @@ def condemned(tx: Tx, nodes: Collection[int], conversations: Collection[int]) ->
     )
     named = tx.rows(f"SELECT id, title FROM conversation WHERE seq IN {_INSIDE}", (whole,))
     queued = (name for (name,) in tx.rows(_QUEUED, (whole, seqs)))
-    ids = frozenset((*reach.ids_of(tx, nodes), *(row[0].hex() for row in named), *(name.hex() for name in queued)))
+    facts = memories.coming_from(tx, nodes, conversations)
+    ids = frozenset(
+        (*reach.ids_of(tx, nodes), *(row[0].hex() for row in named), *(name.hex() for name in queued), *facts)
+    )
     titles = frozenset(title for _, title in named if title)
     return Condemned(
         nodes=frozenset(nodes),
         conversations=frozenset(conversations),
         runs=frozenset(row[0] for row in runs),
-        readers=reach.runs_over(tx, held),
+        readers=reach.runs_over(tx, held) | memories.readers(tx, facts),
         around=frozenset(reach.conversations_of(tx, list(held))) | frozenset(conversations),
         titles=titles | _titles_of(tx, frozenset(nodes), frozenset(conversations), ids),
         ids=ids,
@@ -129,6 +132,7 @@ def destroy(tx: Tx, what: Condemned) -> None:
     """Take every word of WHAT out of every table. Places, roles, times, ids and digests of what was sent stay."""
     with _allowed(tx):
         _forget_queued(tx, what)
+        memories.forget(tx, what.nodes, what.conversations)
         _husk(tx, what)
         _forget_conversations(tx, what)
         _forget_titles(tx, what)

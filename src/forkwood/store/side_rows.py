@@ -29,6 +29,7 @@ _OWNED = {
     "run": {"id", "conversation", "error"},
     "label": {"conversation", "node"},
     "summary": {"conversation"},
+    "memory": {"conversation", "node"},
     "receipt": {"response"},
     "mark": set[str](),
     "attachment": set[str](),
@@ -155,7 +156,7 @@ def _belongs(line: _Line, what: Condemned) -> bool:
         case "event":
             of_run = _run_of(row["run"]) in what.runs
             return of_run or row["conversation"] in what.conversations or row["node"] in what.nodes
-        case "label":
+        case "label" | "memory":
             return row["conversation"] in what.conversations or row["node"] in what.nodes
     return False
 
