@@ -83,3 +83,11 @@ async def test_without_a_poke_the_beat_is_regular() -> None:
     closed: list[str] = []
     assert await attend(forever(closed), Poke(), lambda: True) is None
     assert closed == ["closed"]
+
+
+async def test_work_that_somebody_else_cancels_has_no_result_and_passes_it_on() -> None:
+    async def cancelled() -> str:
+        raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        await attend(cancelled(), Poke(), lambda: False)

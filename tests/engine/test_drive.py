@@ -11,8 +11,8 @@ import pytest
 from forkwood.domain import limits
 from forkwood.domain.errors import NotFound, StoreUnusable
 from forkwood.domain.model import Reply
-from forkwood.domain.watch import EventSeen
-from forkwood.store import conversations, entries
+from forkwood.domain.watch import DeltaSeen, EventSeen
+from forkwood.store import conversations, drafts, entries, runs
 from forkwood.store.db import Store
 from forkwood.store.opening import open_store
 from tests.engine.stage import (
@@ -308,3 +308,21 @@ async def test_who_has_waited_for_a_lock_in_vain_does_not_wait_for_it_again(
 def migrated(store: Store) -> None:
     """What a newer program does to the file."""
     store._connection.pragma("user_version", 99)
+
+
+def test_a_loop_that_ends_while_a_reply_is_heard_closes_everything_and_complains_of_nothing(tmp_path: Path) -> None:
+    model = FakeModel([text("Hel"), text("lo"), asyncio.Event()])
+    stage, told = Stage(tmp_path, model), list[str]()
+
+    async def half_heard() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context["message"]))
+        stage.say("Hi")
+        async for item in stage.engine.drive([stage.open()]):
+            if isinstance(item, DeltaSeen):
+                return  # the generator stays where it is, half heard
+
+    asyncio.run(half_heard())
+    assert (told, model.closed) == ([], 1)
+    with stage.store.read() as tx:
+        (run,) = runs.listed(tx)
+        assert (run.status, [part.text for part in drafts.parts(tx, run.id)]) == ("running", ["Hello"])  # type: ignore[union-attr]

@@ -32,8 +32,10 @@ class Poke:
 async def attend(work: Coroutine[Any, Any, T], poke: Poke, beat: Callable[[], bool]) -> T | None:
     """The result of WORK; None where it was stopped: where BEAT, called every `limits.draft_ms` and at pokes, says so.
 
-    Raises what WORK or BEAT raises; WORK has ended by then in any case.
+    Raises what WORK or BEAT raises; WORK has ended by then in any case. Where somebody else cancels WORK (a loop that
+    ends does), that is passed on: nobody wanted the run to end.
     """
+    stopped = False
     task = asyncio.ensure_future(work)
     poked = asyncio.ensure_future(poke.comes())
     try:
@@ -41,10 +43,11 @@ async def attend(work: Coroutine[Any, Any, T], poke: Poke, beat: Callable[[], bo
             await asyncio.wait({task, poked}, timeout=limits.draft_ms / 1000, return_when=asyncio.FIRST_COMPLETED)
             if poked.done():
                 poked = asyncio.ensure_future(poke.comes())
-            if not task.done() and beat():
+            stopped = not task.done() and beat()
+            if stopped:
                 break
     finally:
         poked.cancel()
         task.cancel()
         await asyncio.wait({task, poked})
-    return None if task.cancelled() else task.result()
+    return None if stopped and task.cancelled() else task.result()

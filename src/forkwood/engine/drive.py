@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterable, Sequence
-from contextlib import AbstractContextManager, aclosing, asynccontextmanager, nullcontext
-from typing import Any
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Self
 
 from forkwood.domain import limits
 from forkwood.domain.act import Who
@@ -90,7 +90,7 @@ class Engine:
         """
         watcher, start = Watcher(), self._newest() if after is None else after
         names, queued = list(dict.fromkeys(wanted)), list[Id]()
-        async with _shown(watcher, [self._move_on(run, watcher, start, queued) for run in names]) as items:
+        async with _Shown(watcher, [self._move_on(run, watcher, start, queued) for run in names]) as items:
             try:
                 async for item in items:
                     yield item
@@ -103,7 +103,7 @@ class Engine:
     async def watch(self, run: Id, *, after: int = 0) -> AsyncGenerator[Seen]:
         """What a run does, whoever drives it: every event behind AFTER, deltas as they come, a Result when it stops."""
         watcher = Watcher()
-        async with _shown(watcher, [self._look(run, watcher, after)]) as items:
+        async with _Shown(watcher, [self._look(run, watcher, after)]) as items:
             async for item in items:
                 yield item
         yield self._result(run)
@@ -292,29 +292,38 @@ class Engine:
             return result(tx, run)
 
 
-@asynccontextmanager
-async def _shown(watcher: Watcher, movers: Iterable[Coroutine[Any, Any, None]]) -> AsyncGenerator[AsyncIterator[Seen]]:
-    """What WATCHER is shown while MOVERS are at work; they are stopped and awaited on leaving."""
-    tasks = [asyncio.ensure_future(mover) for mover in movers]
-    for task in tasks:
-        task.add_done_callback(lambda _: watcher.wake())
-    try:
-        async with aclosing(_told(watcher, tasks)) as items:
-            yield items
-    finally:
-        for task in tasks:
+class _Shown:
+    """What WATCHER is shown while MOVERS are at work; they are stopped and awaited on leaving.
+
+    No generators: a loop that ends closes all of them at once, and one within another is then closed twice.
+    """
+
+    def __init__(self, watcher: Watcher, movers: Iterable[Coroutine[Any, Any, object]]) -> None:
+        self._watcher = watcher
+        self._movers = movers
+        self._tasks: list[asyncio.Task[object]] = []
+
+    async def __aenter__(self) -> Self:
+        self._tasks = [asyncio.ensure_future(mover) for mover in self._movers]
+        for task in self._tasks:
+            task.add_done_callback(lambda _: self._watcher.wake())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
+    def __aiter__(self) -> Self:
+        return self
 
-async def _told(watcher: Watcher, moving: list[asyncio.Task[None]]) -> AsyncGenerator[Seen]:
-    """What WATCHER is shown, until every one of MOVING is done. Raises what they raise."""
-    while True:
-        while (item := watcher.take()) is not None:
-            yield item
-        for task in moving:
-            if task.done() and not task.cancelled() and (failure := task.exception()) is not None:
-                raise failure
-        if all(task.done() for task in moving):
-            return
-        await watcher.rest()
+    async def __anext__(self) -> Seen:
+        """The next thing that is shown, until every one of MOVERS is done. Raises what they raise."""
+        while (item := self._watcher.take()) is None:
+            for task in self._tasks:
+                if task.done() and not task.cancelled() and (failure := task.exception()) is not None:
+                    raise failure
+            if all(task.done() for task in self._tasks):
+                raise StopAsyncIteration
+            await self._watcher.rest()
+        return item

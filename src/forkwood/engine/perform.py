@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
 from typing import cast
 
 from msgspec.structs import replace
@@ -17,6 +16,7 @@ from forkwood.domain.step import CallModel
 from forkwood.engine.attend import attend
 from forkwood.engine.grip import Grip
 from forkwood.engine.keep import keep_reply
+from forkwood.engine.leaving import Leaving
 from forkwood.engine.prepare import Prepared, prepare
 from forkwood.engine.supplies import defect
 from forkwood.store import drafts, holding, manifests
@@ -91,7 +91,7 @@ async def _tries(grip: Grip, model: Model, ready: Prepared, turn: int) -> Reply 
 async def _listen(grip: Grip, stream: AsyncIterator[Delta | Reply]) -> Reply:
     """Hear STREAM out. Leaving it in any way closes its connection."""
     hear = grip.hear
-    async with aclosing(cast("AsyncGenerator[Delta | Reply]", stream)) as coming:
+    async with Leaving(cast("AsyncGenerator[Delta | Reply]", stream)) as coming:
         async for item in coming:
             if type(item) is Reply:
                 grip.hear_out()

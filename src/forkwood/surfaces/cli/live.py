@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Callable, Coroutine, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, aclosing
 from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
@@ -63,13 +63,14 @@ def follow(runtime: Runtime, runs: Sequence[Id], view: View, terminal: Terminal)
     async def watch() -> None:
         with ExitStack() as until_first:
             until_first.enter_context(waiting("Waiting for the model", terminal))
-            async for seen in runtime.drive(runs):
-                if view.see(seen):
-                    until_first.close()
-                if isinstance(seen, Result):
-                    results.append(seen)
-                elif isinstance(seen, EventSeen) and seen.kind == "reply.kept":
-                    finishes[seen.run] = seen.payload.get("finish")
+            async with aclosing(runtime.drive(runs)) as items:
+                async for seen in items:
+                    if view.see(seen):
+                        until_first.close()
+                    if isinstance(seen, Result):
+                        results.append(seen)
+                    elif isinstance(seen, EventSeen) and seen.kind == "reply.kept":
+                        finishes[seen.run] = seen.payload.get("finish")
 
     try:
         with terminal.unechoed():
