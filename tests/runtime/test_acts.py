@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from inspect import Parameter, signature
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from forkwood.domain import limits
 from forkwood.domain.errors import Conflict, LimitExceeded, Misused, NotFound
 from forkwood.domain.settings import Provider, Settings
-from forkwood.runtime import ROOMS, Runtime
+from forkwood.runtime import Runtime
 from forkwood.runtime.acts import Acting
 from tests.runtime.doors import door, said, texts
 
@@ -52,54 +51,6 @@ def test_what_was_refused_leaves_no_receipt(runtime: Runtime) -> None:
         runtime.switch("beefbeef", key="k")
     [node] = said(runtime, "q1")
     assert runtime.label(node, "free again", key="k").head == node
-
-
-KEYED: dict[str, Callable[[Runtime, list[str], str], object]] = {
-    "new": lambda runtime, _, key: runtime.new(title="n", key=key).id,
-    "use": lambda runtime, _, key: runtime.use(runtime.listed()[-1].id, key=key).id,
-    "set": lambda runtime, _, key: runtime.set("title", "x", key=key),
-    "config_set": lambda runtime, _, key: runtime.config_set("title_by_model", "true", key=key),
-    "models_use": lambda runtime, _, key: runtime.models_use("scripted:/other.json", key=key),
-    "models_key": lambda runtime, _, key: runtime.models_key("openai", "sk-test-0123456789", key=key),
-    "edit": lambda runtime, ids, key: runtime.edit(ids[1], "a1'", keep=True, key=key),
-    "drop": lambda runtime, ids, key: runtime.drop(ids[0], key=key),
-    "graft": lambda runtime, ids, key: runtime.graft(ids[1], key=key),
-    "switch": lambda runtime, ids, key: runtime.switch(ids[2], here=True, key=key).head,
-    "send": lambda runtime, _, key: runtime.send("q3", run=False, key=key),
-    "fork": lambda runtime, ids, key: runtime.fork(ids[2], key=key).id,
-    "label": lambda runtime, ids, key: runtime.label(ids[2], "x y", key=key),
-    "unlabel": lambda runtime, _, key: runtime.unlabel("x y", key=key),
-    "hide": lambda runtime, ids, key: runtime.hide(ids[2], key=key),
-    "unhide": lambda runtime, ids, key: runtime.unhide(ids[2], key=key),
-    "undo": lambda runtime, _, key: runtime.undo(key=key),
-    "redo": lambda runtime, _, key: runtime.redo(key=key),
-    "retry": lambda runtime, _, key: runtime.retry("@", key=key),
-    "resume": lambda runtime, _, key: runtime.resume(runtime.runs()[0].id, key=key),
-    "cancel": lambda runtime, _, key: runtime.cancel(runtime.runs()[0].id, key=key),
-    "purge": lambda runtime, ids, key: runtime.purge([ids[0]], everywhere=True, key=key),
-}
-"""Every verb that a key makes happen once, in an order in which each has something to do."""
-
-KEYED_ELSEWHERE = {"settle": "test_running: it is not an act, and asks only whether its key was used"}
-
-
-def takes_a_key(verb: Callable[..., object]) -> bool:
-    """`config_get` takes the key of a setting, which is no command's: a command's is given by name alone."""
-    key = signature(verb).parameters.get("key")
-    return key is not None and key.kind is Parameter.KEYWORD_ONLY
-
-
-def test_every_changing_verb_takes_a_key(tmp_path: Path) -> None:
-    runtime = door(settings=Settings(home=str(tmp_path), model="scripted:/nowhere.json"))
-    runtime.new(title="t")
-    verbs = {verb for room in ROOMS.values() for verb in room}
-    assert {verb for verb in verbs if takes_a_key(getattr(runtime, verb))} == {*KEYED, *KEYED_ELSEWHERE}
-    ids = said(runtime, "q1", "a1", "q2")
-    for name, verb in KEYED.items():
-        first = verb(runtime, ids, f"key of {name}")
-        count = len(list(runtime.log()))
-        assert verb(runtime, ids, f"key of {name}") == first
-        assert len(list(runtime.log())) == count
 
 
 def test_a_key_has_bounds(runtime: Runtime) -> None:
