@@ -53,13 +53,13 @@ class Misused(ForkwoodError):
 
 
 class LimitExceeded(ForkwoodError):
-    """Something is larger than its bound. Facts: `limit` (its name in limits), `bound`, `got`."""
+    """Something is larger than its bound. Facts: `limit` (its name in limits), `bound`, `got`, and what else tells."""
 
     kind = "limit"
 
-    def __init__(self, what: str, *, limit: str, bound: int, got: int, hint: str = "") -> None:
+    def __init__(self, what: str, *, limit: str, bound: int, got: int, hint: str = "", **facts: Any) -> None:
         super().__init__(
-            f"{what}: {got:,} is over the limit of {bound:,}", hint=hint, limit=limit, bound=bound, got=got
+            f"{what}: {got:,} is over the limit of {bound:,}", hint=hint, limit=limit, bound=bound, got=got, **facts
         )
 
 

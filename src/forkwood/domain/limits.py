@@ -136,6 +136,16 @@ stall_seconds = 60.0
 discovery_seconds = 1.0
 title_seconds = 30.0
 """How long a model may take for a title: a person has the reply already and waits for nothing else."""
+summary_tokens_max = 2_048
+"""How long a summary is asked to be; one that is twice as long is not taken."""
+summary_tokens_min = 16
+"""Where the newest exchange leaves less for it, no summary is asked for: it could say nothing."""
+summary_tries_max = 2
+"""Summaries that are tried for one turn: after that the run ends, for each of them costs."""
+counted_tokens_min = 256
+"""A shorter prompt tells little of how a server counts: a part of every count is the same whatever is said."""
+estimate_ratio_max = 4.0
+"""No server's count moves an estimate further up."""
 prompt_bytes_per_token_max = 8
 """A prompt of more bytes for each token the server counted was cut: prose has four, code and other scripts fewer."""
 prompt_cut_bytes_min = 8 * KIB
@@ -169,6 +179,7 @@ assert rule_title_characters_max <= title_characters_max
 assert draft_bytes < message_bytes_max
 assert reply_bytes_max <= message_bytes_max <= 64 * MIB, "a 64 MiB paste is refused"
 assert tool_bytes_max < manifest_bytes_max
+assert summary_tokens_min < summary_tokens_max < embedded_context_tokens_max
 assert tool_calls_max * result_bytes_max <= message_bytes_max, "the results of a turn are one message"
 assert rounds_max < turns_max
 assert loop_failures_reminded_min < loop_failures_max

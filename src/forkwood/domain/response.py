@@ -10,6 +10,8 @@ from forkwood.domain.conversation import Conversation
 from forkwood.domain.ids import Id
 from forkwood.domain.interaction import Interaction
 from forkwood.domain.memory import Memory
+from forkwood.domain.message import Via
+from forkwood.domain.model import Usage
 from forkwood.domain.policy import Scope
 from forkwood.domain.tree import Node
 
@@ -137,11 +139,20 @@ class LeftOut(Struct, frozen=True, kw_only=True):
     reason: str
 
 
+class SummaryUsed(Struct, frozen=True, kw_only=True):
+    """The summary in a prompt: TEXT stood there in place of the messages it COVERS."""
+
+    id: Id
+    covers: tuple[Id, ...]
+    text: str
+
+
 class Why(Struct, frozen=True, kw_only=True):
     """How a reply was made. VERIFIED: the prompt rebuilt from the books has the digest that was sent; null: REASON.
 
     INTERACTIONS: what a person was asked about its calls; GRANTS: those that let calls of it run; MEMORIES: the notes
-    that its prompt held.
+    that its prompt held; SUMMARY: what stood there for the beginning of the path. DOOR, CLIENT and KEY are those of the
+    command that asked for the run.
     """
 
     node: Id
@@ -161,7 +172,23 @@ class Why(Struct, frozen=True, kw_only=True):
     interactions: tuple[Interaction, ...] = ()
     grants: tuple[GrantHeld, ...] = ()
     memories: tuple[Memory, ...] = ()
+    summary: SummaryUsed | None = None
+    door: Via | None = None
+    client: str | None = None
+    key: str | None = None
     changes: tuple[Any, ...] = ()
+
+
+class Summarized(Struct, frozen=True, kw_only=True):
+    """A summary that was made: TEXT stands for the messages it COVERS, the beginning of a path; what it took."""
+
+    conversation: Id
+    summary: Id
+    covers: tuple[Id, ...]
+    text: str
+    model: str
+    usage: Usage | None
+    cost: float | None
 
 
 class Answering(Struct, frozen=True, kw_only=True):

@@ -38,6 +38,7 @@ from forkwood.domain.run_event import (
     SteerTaken,
     SteerWithdrawn,
     Stop,
+    SummaryBegun,
     SummaryFailed,
     SummaryMade,
     TryFailed,
@@ -149,7 +150,7 @@ def apply(run: RunState, event: RunEvent) -> RunState:
             return _try_failed(run, event)
         case ReplyKept():
             return _replied(run, event)
-        case ReplyInterrupted():
+        case ReplyInterrupted() | SummaryBegun():
             return run
         case CallJudged() | CallStarted() | CallSettled() | ResultsKept():
             return _call_moved(run, event)
@@ -157,10 +158,8 @@ def apply(run: RunState, event: RunEvent) -> RunState:
             return replace(run, steers=(*run.steers, queued))
         case SteerTaken(queued=queued) | SteerWithdrawn(queued=queued):
             return replace(run, steers=tuple(one for one in run.steers if one != queued))
-        case SummaryMade(usage=usage):
+        case SummaryMade(usage=usage) | SummaryFailed(usage=usage):
             return replace(run, summary_tries=run.summary_tries + 1, usage=run.usage + (usage or Usage()))
-        case SummaryFailed():
-            return replace(run, summary_tries=run.summary_tries + 1)
         case InteractionOpened():
             return replace(run, asked=(*run.asked, event))
         case InteractionClosed():

@@ -81,10 +81,12 @@ class Recipe(Struct, frozen=True, kw_only=True):
 
 
 class TurnStarted(Struct, frozen=True, kw_only=True):
-    """The model is about to be called for turn TURN (from 1)."""
+    """The model is about to be called for turn TURN (from 1). ESTIMATE: the tokens of its prompt before any correction,
+    by which the provider's count of it corrects later ones."""
 
     turn: int
     recipe: Recipe
+    estimate: int = 0
 
 
 class TryFailed(Struct, frozen=True, kw_only=True):
@@ -197,6 +199,16 @@ class SteerWithdrawn(Struct, frozen=True, kw_only=True):
     queued: Id
 
 
+class SummaryBegun(Struct, frozen=True, kw_only=True):
+    """A model is about to be asked for a summary of so many messages (COVERS), for a prompt of ESTIMATE tokens would
+    pass its BUDGET."""
+
+    covers: int
+    model: str
+    estimate: int
+    budget: int
+
+
 class SummaryMade(Struct, frozen=True, kw_only=True):
     """A summary was made, because the prompt would have passed its budget or a person wanted it. COVERS: how many
     messages it stands for."""
@@ -209,12 +221,14 @@ class SummaryMade(Struct, frozen=True, kw_only=True):
 
 
 class SummaryFailed(Struct, frozen=True, kw_only=True):
-    """A summary that a turn needs could not be made."""
+    """A summary that was wanted could not be made. USAGE and COST are of a reply that could not be taken for one."""
 
     reason: str
     message: str
     hint: str = ""
     facts: dict[str, Any] = {}
+    usage: Usage | None = None
+    cost: float | None = None
 
 
 class RunDriven(Struct, frozen=True, kw_only=True):
@@ -255,6 +269,7 @@ RunEvent: TypeAlias = (
     | SteerAsked
     | SteerTaken
     | SteerWithdrawn
+    | SummaryBegun
     | SummaryMade
     | SummaryFailed
     | RunDriven

@@ -91,7 +91,7 @@ def titles_in(payload: dict[str, Any]) -> frozenset[str]:
 
 
 def _speaks_of(value: dict[str, Any], ids: Collection[Id]) -> bool:
-    """Whether an object is one of IDS, is about one, or moves a label to or from one."""
+    """Whether an object is one of IDS, is about one, stands for one, or moves a label to or from one."""
     owner = value.get("conversation")
     names = [
         value.get("id"),
@@ -101,6 +101,8 @@ def _speaks_of(value: dict[str, Any], ids: Collection[Id]) -> bool:
     ]
     if value.get("effect") == "label":
         names += [value.get("before"), value.get("after")]
+    if isinstance(covered := value.get("covers"), list):
+        names += covered  # a summary says what the messages said that it stands for
     return any(isinstance(name, str) and name in ids for name in names)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -44,6 +45,36 @@ def fitting(said: Sequence[Said], summaries: Sequence[Summary]) -> Summary | Non
 
 
 def with_summary(said: Sequence[Said], summary: Summary) -> list[Said]:
-    """What is said after what SUMMARY stands for, with the summary before it as the user's first words."""
+    """What is said after what SUMMARY stands for, with the summary before it as the user's first words.
+
+    System messages are never summarised: those it stands for stay, and go first.
+    """
+    covered = len(summary.covers)
+    system = [one for one in said[:covered] if one.role == "system"]
     first = Said(summary.id, "user", (Text(text=f"{INTRODUCTION}\n\n{summary.text}"),))
-    return [first, *said[len(summary.covers) :]]
+    return [*system, first, *said[covered:]]
+
+
+def cuts(said: Sequence[Said], after: int = 0) -> list[int]:
+    """How many messages of what is SAID a summary may stand for: more than AFTER, and what follows begins with a user
+    message. So it stands never for all, and no tool group is torn. System messages alone are nothing to summarise."""
+    first = next((at for at in range(after, len(said)) if said[at].role != "system"), len(said))
+    return [at for at in range(first + 1, len(said)) if said[at].role == "user"]
+
+
+def first_kept_within(places: Sequence[int], kept: Callable[[int], int], room: int) -> int:
+    """The first of PLACES to cut at behind which no more than ROOM is KEPT: as much stays as it is as fits.
+
+    The last one where even the newest exchange takes more. KEPT falls from place to place.
+    """
+    found = bisect_left(places, True, key=lambda at: kept(at) <= room)  # noqa: FBT003  (what is looked for)
+    return places[min(found, len(places) - 1)]
+
+
+def last_asked_within(places: Sequence[int], asked: Callable[[int], int], room: int) -> int | None:
+    """The last of PLACES up to which all that is said can be ASKED about within ROOM; None where none is.
+
+    ASKED rises from place to place.
+    """
+    found = bisect_right(places, room, key=asked)
+    return places[found - 1] if found else None

@@ -17,7 +17,7 @@ from forkwood.domain.manifest import Manifest
 from forkwood.domain.memory import Memory
 from forkwood.domain.omissions import defused, left_out
 from forkwood.domain.prompt import Prompt, Said
-from forkwood.domain.response import LeftOut, Why
+from forkwood.domain.response import LeftOut, SummaryUsed, Why
 from forkwood.domain.run_event import Recipe, ReplyKept
 from forkwood.domain.tree import ROOT, Node, Spot, parse_place
 from forkwood.engine.prepare import digest_of, rebuilt
@@ -86,6 +86,8 @@ def _accounted(tx: Tx, row: Node, turn: Turn) -> Why:
         interactions=tuple(interactions.of_turn(tx, row.origin.run or "", turn.since, turn.until)),
         grants=tuple(grants.row(tx, grant) for grant in turn.granted),
         memories=tuple(_held_memories(tx, recipe)),
+        summary=_summary(tx, recipe),
+        **_began(tx, row.origin.run),
     )
 
 
@@ -228,6 +230,21 @@ def _held_memories(tx: Tx, recipe: Recipe) -> list[Memory]:
         return []
     outside = {one.id for one in joins.notes(known, manifest).left_out}
     return [one for one in known if one.id not in outside]
+
+
+def _began(tx: Tx, run: Id | None) -> dict[str, str | None]:
+    """By which door, client and key the run was asked for."""
+    if run is None:
+        return {}
+    opened = runs.opened(tx, run)
+    return {"door": runs.details(tx, run).door, "client": opened.client, "key": opened.key}
+
+
+def _summary(tx: Tx, recipe: Recipe) -> SummaryUsed | None:
+    if recipe.summary is None or not summaries.is_kept(tx, recipe.summary):
+        return None
+    found = summaries.get(tx, recipe.summary)
+    return SummaryUsed(id=found.id, covers=found.covers, text=found.text)
 
 
 def _difference(tx: Tx, recipe: Recipe) -> str:

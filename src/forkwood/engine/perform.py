@@ -18,6 +18,7 @@ from forkwood.engine.grip import Grip
 from forkwood.engine.keep import keep_reply
 from forkwood.engine.leaving import Leaving
 from forkwood.engine.prepare import Prepared, prepare
+from forkwood.engine.room import made_room
 from forkwood.engine.supplies import defect
 from forkwood.store import drafts, holding, manifests
 from forkwood.store.holding import Lost
@@ -26,7 +27,7 @@ from forkwood.store.holding import Lost
 async def call_model(grip: Grip, model: Model, step: CallModel) -> None:
     """One turn: prepared, announced, sent, streamed, kept. What cannot go on raises; what came by then is kept."""
     ready = prepare(grip.supplies, grip.held, model, step)
-    if not _announced(grip, step, ready):
+    if await made_room(grip, model, ready) or not _announced(grip, step, ready):
         return
     grip.begin_draft()
     try:
@@ -66,9 +67,13 @@ def _announced(grip: Grip, step: CallModel, ready: Prepared) -> bool:
             held = holding.append(
                 tx, held, RunSealed(manifest=digest, rounds_max=ready.manifest.limits.rounds_max), now_ms=now_ms
             )
-        grip.held = holding.append(tx, held, TurnStarted(turn=step.turn, recipe=ready.recipe), now_ms=now_ms)
+        grip.held = holding.append(tx, held, _started(step, ready), now_ms=now_ms)
     grip.feed.catch_up()
     return True
+
+
+def _started(step: CallModel, ready: Prepared) -> TurnStarted:
+    return TurnStarted(turn=step.turn, recipe=ready.recipe, estimate=ready.estimate)
 
 
 async def _tries(grip: Grip, model: Model, ready: Prepared, turn: int) -> Reply | None:

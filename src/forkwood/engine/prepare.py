@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from forkwood import wire
 from forkwood.domain import joins, limits
+from forkwood.domain.budget import estimate
 from forkwood.domain.conversation import Conversation
 from forkwood.domain.errors import Conflict, LimitExceeded
 from forkwood.domain.ids import Id
@@ -26,15 +27,19 @@ from forkwood.store.db import Tx
 from forkwood.store.holding import Held
 
 FRESH_DIGITS = 16
+UNKNOWN_CLIENT = "cli"
+"""Of a run that was opened before clients were written down."""
 
 
 class Prepared(Struct, frozen=True, kw_only=True):
-    """A turn that is ready to be sent. WORDS_BYTES: how much is said in its prompt."""
+    """A turn that is ready to be sent. WORDS_BYTES: how much is said in its prompt; ESTIMATE: its tokens, before any
+    correction."""
 
     manifest: Manifest
     request: bytes
     recipe: Recipe
     words_bytes: int
+    estimate: int
 
 
 def prepare(supplies: Supplies, held: Held, model: Model, step: CallModel) -> Prepared:
@@ -61,7 +66,13 @@ def prepare(supplies: Supplies, held: Held, model: Model, step: CallModel) -> Pr
         request_digest=sha256(request).hexdigest(),
         fresh=fresh(said),
     )
-    return Prepared(manifest=manifest, request=request, recipe=recipe, words_bytes=words_bytes(prompt))
+    return Prepared(
+        manifest=manifest,
+        request=request,
+        recipe=recipe,
+        words_bytes=words_bytes(prompt),
+        estimate=estimate(prompt),
+    )
 
 
 def fresh(said: list[Said]) -> dict[Id, str]:
@@ -82,9 +93,10 @@ def summarised(tx: Tx, said: list[Said]) -> tuple[list[Said], Summary | None]:
 
 
 def _first(said: list[Said], summary: Summary | None) -> Id | None:
-    """The first message of the path that was sent whole."""
-    kept = said if summary is None else said[1:]
-    return kept[0].node if kept else None
+    """The first message of the path that was sent whole, behind the summary where there is one."""
+    names = [one.node for one in said]
+    kept = names if summary is None else names[names.index(summary.id) + 1 :]
+    return kept[0] if kept else None
 
 
 def rebuilt(tx: Tx, said: list[Said], recipe: Recipe) -> Prompt:
@@ -143,7 +155,9 @@ def _new(tx: Tx, conversation: Conversation, supplies: Supplies, held: Held, mod
         tools=_offered(supplies, model.traits, conversation.tools_off),
         tools_off=conversation.tools_off,
         policy=judging.policy_now(tx, supplies, held),
+        memories=memories.in_use(tx),
         door=held.door,
+        client=runs.opened(tx, held.run).client or UNKNOWN_CLIENT,
         limits=Bounds(rounds_max=supplies.settings().rounds),
     )
     # As it will be read again: a 1 where a fraction may stand is spelled 1.0 then, and digests are of spellings.
@@ -152,7 +166,6 @@ def _new(tx: Tx, conversation: Conversation, supplies: Supplies, held: Held, mod
 
 def _offered(supplies: Supplies, traits: Traits, off: tuple[str, ...]) -> tuple[ToolSealed, ...]:
     """The tools that are switched on, as of now; none for a model that is known to call none."""
-        memories=memories.in_use(tx),
     if traits.tools is False:
         return ()
     return tuple(tool.sealed for tool in supplies.tools.values() if tool.sealed.spec.name not in off)

@@ -38,6 +38,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "Answering": ("pending", "interaction", "answer", "grants", "revoke"),
     "Remembering": ("memory", "memory_history", "memory_decide", "memory_add", "memory_forget"),
     "Accounting": ("why",),
+    "Summarizing": ("summarize",),
     "Purging": ("purge", "purge_preview"),
     "Models": ("models", "survey", "answering", "models_use", "models_key", "models_pull"),
     "Upkeep": ("stats", "config_get", "config_set"),
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from forkwood.runtime.remembering import Remembering
     from forkwood.runtime.running import Running
     from forkwood.runtime.shaping import Shaping
+    from forkwood.runtime.summarizing import Summarizing
     from forkwood.runtime.talking import Talking
     from forkwood.runtime.undoing import Undoing
     from forkwood.runtime.upkeep import Upkeep
@@ -74,6 +76,7 @@ if TYPE_CHECKING:
         Answering,
         Remembering,
         Accounting,
+        Summarizing,
         Purging,
         Models,
         Upkeep,

@@ -22,7 +22,8 @@ from forkwood.store.problem import Problem
 _USED = """SELECT conversation AS seq, count(*) FILTER (WHERE kind = 'reply.kept') AS turns,
   total(payload ->> '$.usage.input') AS input, total(payload ->> '$.usage.output') AS output,
   sum(payload ->> '$.cost') AS cost
-  FROM event WHERE kind IN ('reply.kept', 'conversation.titled') AND conversation IS NOT NULL GROUP BY conversation"""
+  FROM event WHERE kind IN ('reply.kept', 'conversation.titled', 'summary.made', 'summary.failed')
+    AND conversation IS NOT NULL GROUP BY conversation"""
 
 _COUNTS = f"""SELECT c.id, c.seq, c.turns, c.input, c.output, c.cost,
     ifnull(u.turns, 0), CAST(ifnull(u.input, 0) AS INTEGER), CAST(ifnull(u.output, 0) AS INTEGER), u.cost

@@ -259,7 +259,8 @@ class _Calls:
 
 def left_of_event(kind: str, conversation: int | None, run: bytes | None, payload: str, what: Condemned) -> str:
     """The payload of an event that stays, without what it tells of WHAT."""
-    if run in what.readers or (kind == "notice.given" and run is None and conversation in what.around):
+    quotes = kind in {"notice.given", "summary.failed"} and run is None and conversation in what.around
+    if run in what.readers or quotes:
         return wire.text(_forgotten(_unquoted(kind, wire.decode(payload, dict)), what))
     return wire.text(_forgotten(wire.decode(payload, dict), what)) if _can_name(kind, payload) else payload
 

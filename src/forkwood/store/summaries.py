@@ -44,6 +44,15 @@ def is_kept(tx: Tx, id: Id) -> bool:
     return tx.value("SELECT 1 FROM summary WHERE id = ?", (bytes.fromhex(id),)) is not None
 
 
+def says_purged(tx: Tx, ids: Collection[Id]) -> bool:
+    """Whether one of the messages IDS was purged: what was made of them says what is to be gone."""
+    found = tx.value(
+        "SELECT 1 FROM json_each(?) AS one JOIN node n ON n.id = unhex(one.value) WHERE n.purged = 1 LIMIT 1",
+        (wire.text(list(ids)),),
+    )
+    return found is not None
+
+
 def forget(tx: Tx, ids: Collection[Id]) -> None:
     """Remove every summary that stands for one of the messages IDS: a purge takes their words."""
     tx.run(

@@ -10,6 +10,7 @@ from forkwood.domain.interaction import Interaction
 from forkwood.domain.response import Why
 from forkwood.surfaces.cli.glyphs import Inks
 from forkwood.surfaces.cli.screen_text import cropped, indented, visible, visible_line
+from forkwood.surfaces.cli.show_memory import held_words
 from forkwood.surfaces.cli.words import count_of, dollars
 
 SYSTEM_WIDTH = 80
@@ -22,6 +23,8 @@ def draw_why(why: Why, inks: Inks) -> str:
         lines.append(f"run      {ending(why.run)}, turn {why.turn}")
     lines += _manifest(why)
     lines.append(f"entries  {count_of(len(why.entries), 'message')}: {' '.join(map(ending, why.entries))}")
+    lines += _summary(why)
+    lines += [f"note     {held_words(one)}" for one in why.memories]
     lines += [f"left out {ending(left.id)}: {visible(left.reason)}" for left in why.left_out]
     if why.prompt_digest:
         lines.append(inks.dim(f"prompt   {why.prompt_digest}"))
@@ -64,6 +67,14 @@ def _manifest(why: Why) -> list[str]:
         said = ", ".join(f"{name} {value}" for name, value in sealed["parameters"].items())
         lines.append(f"params   {visible_line(said)}")
     return lines
+
+
+def _summary(why: Why) -> list[str]:
+    if why.summary is None:
+        return []
+    covers, words = why.summary.covers, cropped(visible_line(why.summary.text), SYSTEM_WIDTH)
+    first = f"the first {count_of(len(covers), 'message')}, {ending(covers[0])} to {ending(covers[-1])}"
+    return [f"summary  {ending(why.summary.id)} stands for {first}: {words}"]
 
 
 def _asked(one: Interaction) -> str:

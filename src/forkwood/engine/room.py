@@ -1,0 +1,128 @@
+"""Before a turn: whether its prompt stays within its budget, and a summary where it does not. Twice at most."""
+
+from __future__ import annotations
+
+import asyncio
+from math import ceil
+from typing import assert_never
+
+from msgspec import Struct
+
+from forkwood.domain import budget, limits
+from forkwood.domain.budget import Budget
+from forkwood.domain.errors import LimitExceeded, ProviderFailed
+from forkwood.domain.model import NEXT_KEY_STATUS, Model, Try, wait_before
+from forkwood.domain.run_event import SummaryBegun, SummaryFailed
+from forkwood.engine import summarise
+from forkwood.engine.attend import attend
+from forkwood.engine.grip import Grip
+from forkwood.engine.mask import Mask
+from forkwood.engine.prepare import Prepared
+from forkwood.engine.summarise import Summed, Wanted
+from forkwood.store import conversations, counted, holding, log
+
+
+class Passed(Struct, frozen=True, kw_only=True):
+    """A prompt of ESTIMATE tokens, corrected, has passed its BUDGET."""
+
+    estimate: int
+    budget: Budget
+
+
+async def made_room(grip: Grip, model: Model, ready: Prepared) -> bool:
+    """Whether a summary was tried for the turn that is READY: then it is to be prepared anew.
+
+    Raises LimitExceeded where none helps, and where `limits.summary_tries_max` were tried; ProviderFailed where the
+    model cannot be asked at all.
+    """
+    passed = _passed(grip, ready)
+    if passed is None:
+        return False
+    if grip.held.state.summary_tries >= limits.summary_tries_max:
+        raise _tried_enough(grip, passed)
+    with grip.supplies.store.read() as tx:
+        found = summarise.sources(tx, grip.held.tip, ready.manifest, grip.held.conversation)
+    wanted = summarise.wanted_for_room(found, model, passed.estimate)
+    if _announced(grip, wanted, passed):
+        await _try(grip, model, wanted)
+    return True
+
+
+def _passed(grip: Grip, ready: Prepared) -> Passed | None:
+    room = budget.budget_of(ready.manifest)
+    if room is None or ready.estimate * limits.estimate_ratio_max <= room.tokens:
+        return None  # whatever was counted of earlier prompts, this one fits
+    with grip.supplies.store.read() as tx:
+        ratio = budget.correction(counted.newest(tx, grip.held.conversation, grip.held.model))
+    estimate = ceil(ready.estimate * ratio)
+    return Passed(estimate=estimate, budget=room) if estimate > room.tokens else None
+
+
+def _announced(grip: Grip, wanted: Wanted, passed: Passed) -> bool:
+    """Commit that a summary is asked for; False where somebody stopped or steered the run meanwhile."""
+    begun = SummaryBegun(
+        covers=len(wanted.said), model=grip.held.model, estimate=passed.estimate, budget=passed.budget.tokens
+    )
+    with grip.supplies.store.write() as tx:
+        held = holding.renew(tx, grip.held)
+        if held.state.stop is not None or held.state.steers:
+            grip.settle(tx, held)
+            return False
+        grip.held = holding.append(tx, held, begun, now_ms=grip.supplies.clock())
+    grip.feed.catch_up()
+    return True
+
+
+async def _try(grip: Grip, model: Model, wanted: Wanted) -> None:
+    """Ask once, and commit what comes of it. A cancelled one leaves nothing."""
+    state = grip.held.state
+    mask = Mask(grip.supplies.secrets)
+    mask.begin()
+    attempt = Try(turn=state.turns, number=state.summary_tries + 1)
+    try:
+        reply = await attend(summarise.heard(model.stream(wanted.request, attempt)), grip.poke, grip.beat)
+    except ProviderFailed as failure:
+        await _failed(grip, model, failure)
+        return
+    if reply is not None:
+        _keep(grip, wanted, summarise.judged(mask.reply(reply), wanted, grip.supplies.new_id()))
+
+
+def _keep(grip: Grip, wanted: Wanted, came: Summed | SummaryFailed) -> None:
+    with grip.supplies.store.write() as tx:
+        held, now_ms = holding.renew(tx, grip.held), grip.supplies.clock()
+        match came:
+            case Summed(event=event):
+                summarise.keep(tx, held.conversation, came, wanted, now_ms=now_ms)
+                held = holding.append(tx, held, event, now_ms=now_ms, by="model")
+            case SummaryFailed(usage=usage, cost=cost):
+                conversations.count_reply(tx, held.conversation, usage, cost, now_ms, turns=0)
+                held = holding.append(tx, held, came, now_ms=now_ms)
+            case _:
+                assert_never(came)
+        grip.settle(tx, held)
+    grip.feed.catch_up()
+
+
+async def _failed(grip: Grip, model: Model, failure: ProviderFailed) -> None:
+    """Commit the failure. What a second try cannot mend is raised at once; before that one a moment is waited."""
+    number = grip.held.state.summary_tries + 1
+    refused = failure.facts.get("status") in NEXT_KEY_STATUS
+    other_key = refused and model.keys_left > 0 and model.next_key()
+    wait = 0.0 if other_key else wait_before(failure, number, grip.supplies.chance())
+    told = summarise.failed(failure)
+    masked = grip.mask.facts({"message": told.message, "hint": told.hint, "facts": told.facts})
+    grip.commit(SummaryFailed(reason=failure.reason, **masked))
+    if wait is None:
+        raise failure
+    if number < limits.summary_tries_max:
+        await attend(asyncio.sleep(wait), grip.poke, grip.beat)
+
+
+def _tried_enough(grip: Grip, passed: Passed) -> LimitExceeded:
+    """What is said when no further summary is tried: with what went wrong last, where something did."""
+    with grip.supplies.store.read() as tx:
+        tries = [one for one in log.of_run(tx, grip.held.run) if isinstance(one, SummaryFailed)]
+    last = f" (the last failed: {tries[-1].message})" if tries else ""
+    because = f"after {limits.summary_tries_max} summaries{last} still too long: the prompt"
+    return summarise.too_long(because, passed.budget, passed.estimate)
