@@ -12,7 +12,6 @@ from forkwood.domain import limits
 from forkwood.domain.errors import Conflict, LimitExceeded, Misused, NotFound, Refused, StoreUnusable
 from forkwood.domain.event import NoticeGiven
 from forkwood.domain.ids import ending
-from forkwood.domain.scrub import GONE
 from forkwood.engine.driver import Driver
 from forkwood.runtime import Runtime
 from forkwood.runtime.purging import Purging
@@ -51,21 +50,6 @@ def test_a_seeded_marker_is_in_no_byte_of_the_home_after_a_purge(
     assert any("exports" in place for place in report.out_of_reach)
     with pytest.raises(NotFound):
         runtime.conversation(conversation)
-
-
-def test_a_fact_goes_with_the_message_that_proposed_it(
-    runtime: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also out of what a provider quoted of a prompt in another conversation, which held it."""
-    reply = seeded.seed_memory(runtime, tmp_path)
-    runtime.new(title="others")
-    failed = seeded.fail_quoting(runtime, tmp_path, monkeypatch)
-    seeded.seed_files(runtime)
-    runtime.purge([reply])
-    assert_gone(runtime)
-    (row,) = [run for run in runtime.runs() if run.id == failed]
-    assert row.error is not None and row.error["message"] == GONE
-    assert runtime.memory() == [] and texts(runtime) == ["what now?"]
 
 
 def test_messages_alone_leave_no_byte_either(runtime: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

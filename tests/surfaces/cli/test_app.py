@@ -11,8 +11,6 @@ from tests.surfaces.cli.desks import run_cli, succeed
 
 LATER = [
     "queue",
-    "memory",
-    "summarize",
     "project",
     "changes",
     "diff",
@@ -55,7 +53,7 @@ def test_no_option_pretends() -> None:
 def test_what_changes_something_takes_a_key() -> None:
     changing = {"new", "use", "set", "fork", "send", "edit", "retry", "cancel", "resume", "undo", "redo", "purge"}
     changing |= {"switch", "label", "unlabel", "drop", "graft", "hide", "unhide"}
-    changing |= {"answer", "grants", "models use", "models key", "config set"}
+    changing |= {"answer", "grants", "memory", "summarize", "models use", "models key", "models pull", "config set"}
     commands = {name: command(name) for name in COMMANDS}
     for name, group in list(commands.items()):
         if isinstance(group, click.Group):

@@ -37,6 +37,7 @@ SECTIONS: dict[str, tuple[Listed, ...]] = {
         Listed("answer", "answering", "answer", "Answer what waits for you."),
         Listed("grants", "answering", "grants", "List what runs without asking; revoke it."),
     ),
+        Listed("memory", "remembering", "memory", "List what is remembered; accept, state, forget."),
     "Read": (
         Listed("path", "reading", "path", "Show the messages from the beginning to NODE."),
         Listed("tree", "reading", "tree", "Draw every branch of the conversation."),

@@ -62,9 +62,17 @@ def tell_ends(call: Call, heard: Heard, *, asked: Id | None = None) -> None:
             tell_words(message, str(result.error.get("hint", "")), call.terminal)
         if result.run in heard.cut and result.status == "done":
             call.remark(f"The reply was cut at the token limit: forkwood resume {ending(result.run)} goes on.")
-        call.remark(_end(call, result, asked))
-    if any(result.status == "waiting" for result in heard.results):
-        _tell_waiting(call, [result.run for result in heard.results])
+        call.remark(_end(call, result, asked if result in heard.results else None))
+    _tell_proposed(call, [result.run for result in every])
+    if any(result.status == "waiting" for result in every):
+        _tell_waiting(call, [result.run for result in every])
+
+
+def _tell_proposed(call: Call, runs: Sequence[Id]) -> None:
+    """Say what the runs proposed to be remembered and nobody has decided: it counts for nothing by itself."""
+    from forkwood.surfaces.cli.show_memory import proposed_words
+
+    call.remark(proposed_words([one for one in call.runtime.memory(state="proposed") if one.run in runs]))
 
 
 def _tell_waiting(call: Call, stopped: Sequence[Id]) -> None:

@@ -135,6 +135,15 @@ def _grants(desk: Desk, _: str | None) -> Iterable[tuple[str, str]]:
     return [(ending(one.id), f"{one.tool} {one.scope}") for one in desk.runtime.grants()]
 
 
+def _memories(desk: Desk, _: str | None) -> Iterable[tuple[str, str]]:
+    return [(ending(one.id), f"{one.name}: {one.value}") for one in desk.runtime.memory(state="proposed")]
+
+
+def _queued(desk: Desk, conversation: str | None) -> Iterable[tuple[str, str]]:
+    waiting = desk.runtime.queue(conversation or desk.conversation)
+    return [(ending(one.id), one.text[:WORDS_SHOWN]) for one in waiting]
+
+
 def _models(desk: Desk, _: str | None) -> Iterable[tuple[str, str]]:
     return [(model.name, model.provider) for model in desk.runtime.models()]
 
@@ -159,6 +168,8 @@ HIDDEN = Name("node", _hidden)
 RUN = Name("run", _runs)
 INTERACTION = Name("id", _waiting)
 GRANT = Name("id", _grants)
+QUEUED = Name("id", _queued)
+MEMORY = Name("id", _memories)
 MODEL = Name("model", _models)
 PROFILE = Name("profile", _profiles)
 SETTING = Name("key", _settings)
