@@ -10,7 +10,6 @@ from forkwood.surfaces.cli.app import COMMANDS, forkwood
 from tests.surfaces.cli.desks import run_cli, succeed
 
 LATER = [
-    "queue",
     "project",
     "changes",
     "diff",
@@ -22,7 +21,7 @@ LATER = [
     "backup",
     "restore",
 ]
-LATER_OPTIONS = ("--queue", "--steer", "--revert")
+LATER_OPTIONS = ("--revert",)
 
 
 def command(name: str) -> click.Command:
@@ -51,7 +50,21 @@ def test_no_option_pretends() -> None:
 
 
 def test_what_changes_something_takes_a_key() -> None:
-    changing = {"new", "use", "set", "fork", "send", "edit", "retry", "cancel", "resume", "undo", "redo", "purge"}
+    changing = {
+        "new",
+        "use",
+        "set",
+        "fork",
+        "send",
+        "edit",
+        "retry",
+        "cancel",
+        "resume",
+        "undo",
+        "redo",
+        "purge",
+        "queue",
+    }
     changing |= {"switch", "label", "unlabel", "drop", "graft", "hide", "unhide"}
     changing |= {"answer", "grants", "memory", "summarize", "models use", "models key", "models pull", "config set"}
     commands = {name: command(name) for name in COMMANDS}

@@ -167,3 +167,18 @@ def test_waiting_is_explained(payload: dict[str, Any], said: str) -> None:
     note_try(msgspec.structs.replace(turn_started(), kind="try.failed", payload=payload), here)
     note_try(turn_started(), here)
     assert written(here.err) == said
+
+
+def test_that_a_summary_is_made_first_is_told() -> None:
+    import msgspec
+
+    here = terminal()
+    begun = {"covers": 4, "model": "m", "estimate": 1600, "budget": 1500}
+    note_try(msgspec.structs.replace(turn_started(), kind="summary.begun", payload=begun), here)
+    failed = {"reason": "empty", "message": "nothing\x1b came"}
+    note_try(msgspec.structs.replace(turn_started(), kind="summary.failed", payload=failed), here)
+    assert written(here.err) == (
+        "The prompt has about 1,600 tokens, where there is room for 1,500: "
+        "a summary of the first 4 messages is made first.\n"
+        "No summary came of it: nothing\\x1b came\n"
+    )

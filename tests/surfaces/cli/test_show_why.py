@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from forkwood.domain.response import GrantHeld, LeftOut, Why
+from forkwood.domain.response import GrantHeld, LeftOut, SummaryUsed, Why
 from forkwood.surfaces.cli.glyphs import PLAIN
 from forkwood.surfaces.cli.show_why import draw_why
 from tests.surfaces.cli.made import name
@@ -81,3 +81,10 @@ def test_what_was_asked_and_granted_is_named() -> None:
     assert "asked    approval 00000001 of edit: allow, by user via web" in drawn
     assert "asked    doubt 00000001 of the prompt: open" in drawn
     assert "granted  edit by 00000007, in this run" in drawn
+
+
+def test_a_summary_is_named_with_what_it_covers() -> None:
+    used = SummaryUsed(id=name(7), covers=(name(1), name(2)), text="They\nmet.")
+    assert "summary  00000007 stands for the first 2 messages, 00000001 to 00000002: They met." in draw_why(
+        why(summary=used), PLAIN
+    ).split("\n")

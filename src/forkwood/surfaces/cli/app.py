@@ -33,11 +33,12 @@ SECTIONS: dict[str, tuple[Listed, ...]] = {
         Listed("resume", "talk", "resume", "Let a run that stopped go on."),
         Listed("cancel", "talk", "cancel", "End a run, keeping what came."),
         Listed("runs", "talk", "runs", "List the runs, newest first."),
+        Listed("queue", "queueing", "queue", "List what waits for a run; change it, or take it out."),
         Listed("pending", "answering", "pending", "List what waits for you."),
         Listed("answer", "answering", "answer", "Answer what waits for you."),
         Listed("grants", "answering", "grants", "List what runs without asking; revoke it."),
-    ),
         Listed("memory", "remembering", "memory", "List what is remembered; accept, state, forget."),
+    ),
     "Read": (
         Listed("path", "reading", "path", "Show the messages from the beginning to NODE."),
         Listed("tree", "reading", "tree", "Draw every branch of the conversation."),
@@ -59,6 +60,7 @@ SECTIONS: dict[str, tuple[Listed, ...]] = {
         Listed("unlabel", "tree_verbs", "unlabel", "Take a label away."),
         Listed("undo", "tree_verbs", "undo", "Take back the last act."),
         Listed("redo", "tree_verbs", "redo", "Do again what undo took back."),
+        Listed("summarize", "summarizing", "summarize", "Let a summary stand for what was said first."),
         Listed("purge", "tree_verbs", "purge", "Destroy messages or conversations, for good."),
     ),
     "Conversations": (
@@ -91,6 +93,7 @@ OTHER_WORDS = {
     "checkout": "switch",
     "revert": "undo",
     "regenerate": "retry",
+    "compact": "summarize",
     "find": "search",
     "branch": "fork",
 }

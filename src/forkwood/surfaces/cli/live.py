@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import ExitStack, aclosing
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -26,10 +26,12 @@ CODES = {"done": 0, "queued": 0, "running": 0, "waiting": 5, "failed": 1, "cance
 
 
 class Heard(Struct, frozen=True, kw_only=True):
-    """How runs ended: their results, the exit code, and which had their last reply cut by the token limit."""
+    """How runs ended: their results, the exit code, and which had their last reply cut by the token limit. FOLLOWED:
+    the results of runs that the queue began behind them."""
 
     results: tuple[Result, ...]
     code: int
+    followed: tuple[Result, ...] = ()
     cut: frozenset[Id] = frozenset()
 
 
@@ -46,18 +48,19 @@ class View(Protocol):
 
 
 def follow(runtime: Runtime, runs: Sequence[Id], view: View, terminal: Terminal) -> Heard:
-    """Drive RUNS to their rest, showing what comes.
+    """Drive RUNS to their rest, and what the queue begins behind them, showing what comes.
 
     The first Ctrl-C cancels them and what came is kept; a second one leaves at once.
     """
     results: list[Result] = []
     finishes: dict[Id | None, object] = {}
+    driven = list(runs)
     interrupted = False
 
     def stop() -> None:
         nonlocal interrupted
         interrupted = True
-        for run in runs:
+        for run in driven:
             runtime.cancel(run)
 
     async def watch() -> None:
@@ -71,15 +74,21 @@ def follow(runtime: Runtime, runs: Sequence[Id], view: View, terminal: Terminal)
                         results.append(seen)
                     elif isinstance(seen, EventSeen) and seen.kind == "reply.kept":
                         finishes[seen.run] = seen.payload.get("finish")
+                    elif isinstance(seen, EventSeen) and seen.kind == "queue.moved" and seen.payload["state"] == "sent":
+                        driven.extend(seen.payload["runs"])
+                        if interrupted:
+                            stop()
 
     try:
         with terminal.unechoed():
             in_loop(watch(), stop)
     finally:
         view.close()
+    own = tuple(result for result in results if result.run in runs)
     return Heard(
-        results=tuple(results),
-        code=INTERRUPTED if interrupted else exit_code(results),
+        results=own,
+        code=INTERRUPTED if interrupted else exit_code(own),
+        followed=tuple(result for result in results if result.run not in runs),
         cut=frozenset(run for run, finish in finishes.items() if run and finish == "length"),
     )
 
@@ -135,12 +144,25 @@ def _hear_interrupts(loop: asyncio.AbstractEventLoop, stop: Callable[[], None]) 
 
 
 def note_try(seen: Seen, terminal: Terminal) -> None:
-    """Say that a try failed and what happens now: waiting is explained."""
-    if not isinstance(seen, EventSeen) or seen.kind != "try.failed":
-        return
-    wait = seen.payload.get("wait_ms")
-    message = visible_line(str(seen.payload.get("message", "")))
-    if seen.payload.get("next_key"):
+    """Say that a try failed, or that a summary is made first, and what happens now: waiting is explained."""
+    match seen:
+        case EventSeen(kind="try.failed", payload=payload):
+            _note_failure(payload, terminal)
+        case EventSeen(kind="summary.begun", payload=payload):
+            room = f"about {payload['estimate']:,} tokens, where there is room for {payload['budget']:,}"
+            terminal.note(
+                f"The prompt has {room}: a summary of the first {payload['covers']:,} messages is made first."
+            )
+        case EventSeen(kind="summary.failed", payload=payload):
+            terminal.note(f"No summary came of it: {visible_line(str(payload['message']))}")
+        case _:
+            pass
+
+
+def _note_failure(payload: Mapping[str, Any], terminal: Terminal) -> None:
+    wait = payload.get("wait_ms")
+    message = visible_line(str(payload.get("message", "")))
+    if payload.get("next_key"):
         terminal.note(f"{message}: trying the next key")
     elif wait is not None:
         terminal.note(f"{message}: trying again in {wait / 1000:.1f} s")
