@@ -31,8 +31,9 @@ from forkwood.store import blobs, conversations, counted, memories, places, summ
 from forkwood.store.db import Tx
 
 HELP = (
-    "'forkwood drop NODE' and 'forkwood hide NODE' make the prompt shorter, 'forkwood set context N' gives it more "
-    "room, --model M asks one with a longer context, and 'forkwood summarize --model M' has another make the summary"
+    "'forkwood drop NODE', 'forkwood hide NODE' and 'forkwood set tools -NAME' make the prompt shorter, 'forkwood set "
+    "context N' gives it more room, --model M asks one with a longer context, and 'forkwood summarize --model M' has "
+    "another make the summary"
 )
 
 _AROUND = ceil(budget.tokens_of(INTRODUCTION)) + 2 * budget.TOKENS_PER_MESSAGE
