@@ -17,6 +17,7 @@ from forkwood.store import (
     marks,
     names,
     nodes,
+    summaries,
     walk,
 )
 from forkwood.store.db import Store
@@ -28,6 +29,8 @@ SCAN = re.compile(
 SPOT = {"node": 1, "cut": 0}
 QUERIES: dict[str, tuple[str, object]] = {
     "a path": (walk.LIGHT, (1, 1)),
+    "which summaries may fit": (summaries.KNOWN, (10,)),
+    "the summary that fits": (summaries.NEWEST, (10, b"")),
     "a path's nodes alone": (walk.BARE, (1, 1)),
     "a path's entries": (entries._HANGING, (1, 1)),
     "a path's carried entries": (entries._CARRIED, (1, 1)),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -14,6 +15,10 @@ from forkwood.domain.prompt import Said
 
 INTRODUCTION = "What was said so far, in summary:"
 """The fixed words before a summary in a prompt; they are part of the canonical prompt."""
+
+
+Mark: TypeAlias = tuple[int, bytes]
+"""What a summary is known by: how many messages it stands for, and their digest."""
 
 
 class Summary(Struct, frozen=True, kw_only=True):
@@ -33,14 +38,14 @@ def prefix_digests(said: Sequence[Said]) -> Iterator[bytes]:
         yield digest
 
 
-def fitting(said: Sequence[Said], summaries: Sequence[Summary]) -> Summary | None:
-    """The summary that stands for the longest beginning of what is SAID, never for all of it; None where none fits."""
-    by_length = {(len(one.covers), one.digest): one for one in summaries if 0 < len(one.covers) < len(said)}
-    if not by_length:
+def fitting(said: Sequence[Said], known: Collection[Mark]) -> Mark | None:
+    """Which of the KNOWN summaries stands for the longest beginning of what is SAID, never for all of it; None where
+    none fits."""
+    shorter = {mark for mark in known if 0 < mark[0] < len(said)}
+    if not shorter:
         return None
-    longest = max(entries for entries, _ in by_length)
-    digests = enumerate(prefix_digests(said[:longest]), 1)
-    found = [by_length[key] for key in digests if key in by_length]
+    longest = max(covered for covered, _ in shorter)
+    found = [mark for mark in enumerate(prefix_digests(said[:longest]), 1) if mark in shorter]
     return found[-1] if found else None
 
 

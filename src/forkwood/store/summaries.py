@@ -12,6 +12,8 @@ from forkwood.domain.summary import Summary, fitting, prefix_digests
 from forkwood.store.db import Tx
 
 _SUMMARY = "SELECT id, digest, covers, text FROM summary"
+KNOWN = "SELECT DISTINCT json_array_length(covers), digest FROM summary WHERE json_array_length(covers) < ?"
+NEWEST = f"{_SUMMARY} WHERE json_array_length(covers) = ? AND digest = ? ORDER BY seq DESC LIMIT 1"
 
 
 def add(tx: Tx, conversation: int, said: Sequence[Said], text: str, *, id: Id, now_ms: int) -> Summary:
@@ -26,9 +28,9 @@ def add(tx: Tx, conversation: int, said: Sequence[Said], text: str, *, id: Id, n
 
 
 def best(tx: Tx, said: Sequence[Said]) -> Summary | None:
-    """The summary that stands for the longest beginning of what is SAID, or None."""
-    shorter = tx.rows(f"{_SUMMARY} WHERE json_array_length(covers) < ? ORDER BY seq", (len(said),))
-    return fitting(said, [_summary(row) for row in shorter]) if shorter else None
+    """The summary that stands for the longest beginning of what is SAID, or None; of several for it, the newest."""
+    found = fitting(said, tx.rows(KNOWN, (len(said),)))
+    return None if found is None else _summary(tx.rows(NEWEST, found)[0])
 
 
 def get(tx: Tx, id: Id) -> Summary:

@@ -83,3 +83,6 @@ END;
 -- An interaction by its id: it is opened and closed by events of its run.
 CREATE INDEX event_interaction ON event (payload ->> '$.interaction')
   WHERE kind IN ('interaction.opened', 'interaction.closed');
+
+-- Which summary stands for the beginning of a path: found without reading any.
+CREATE INDEX summary_mark ON summary (json_array_length(covers), digest);
