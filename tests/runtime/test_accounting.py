@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from forkwood.domain.errors import Refused
 from forkwood.domain.settings import Settings
@@ -39,6 +40,24 @@ def test_a_reply_says_what_it_was_made_from(runtime: Runtime, tmp_path: Path) ->
     assert why.entries == (runtime.path()[0].node.id,)
     assert why.usage == {"input": 7, "output": 2, "cache_read": 0, "cache_write": 0, "reasoning": 0}
     assert why.prompt_digest is not None
+
+
+@pytest.mark.parametrize("key", [None, "the third of May"])
+def test_door_client_and_key_of_who_asked_are_told(runtime: Runtime, tmp_path: Path, key: str | None) -> None:
+    runtime.house.settings = replace(runtime.house.settings, client="nightly")
+    model = script(tmp_path, {"text": "yes"})
+    sent = answered(runtime, runtime.send("q", models=[model], key=key)).node
+    assert sent is not None
+    again = answered(runtime, runtime.retry(sent, models=[model])).node
+    assert again is not None
+    runtime.send("by hand", role="assistant", run=False)
+    assert runtime.clients([entry.node for entry in runtime.path()]) == {again: "nightly"}
+    for node, known in ((sent, key), (again, None)):
+        why = runtime.why(node)
+        assert (why.door, why.client, why.key) == ("cli", "nightly", known)
+        assert why.manifest is not None
+        assert (why.manifest["door"], why.manifest["client"]) == ("cli", "nightly")
+        assert "the third of May" not in str(why.manifest), "one manifest serves many runs"
 
 
 def test_every_reply_stays_proved_after_later_hides_edits_and_settings(runtime: Runtime, tmp_path: Path) -> None:

@@ -53,13 +53,13 @@ class Manifest(Struct, frozen=True, kw_only=True):
 def checked(body: Any) -> Any:
     """BODY (a manifest as plain JSON values), if it is within its bounds. Raises LimitExceeded, naming no content."""
     _within("manifest_depth_max", "the manifest's depth", _depth(body), limits.manifest_depth_max)
-    tools = body.get("tools", ())
-    _within("tools_max", "the tools of a run", len(tools), limits.tools_max)
-    for tool in tools:
+    fields = body if isinstance(body, dict) else {}
+    tools, system = fields.get("tools"), fields.get("system")
+    for tool in _few(tools) if isinstance(tools, list | tuple) else ():
         size = len(msgspec.json.encode(tool))
         _within("tool_bytes_max", "one tool's description, in bytes", size, limits.tool_bytes_max)
-    system = len((body.get("system") or "").encode())
-    _within("system_bytes_max", "the system prompt, in bytes", system, limits.system_bytes_max)
+    spoken = len(system.encode()) if isinstance(system, str) else 0
+    _within("system_bytes_max", "the system prompt, in bytes", spoken, limits.system_bytes_max)
     return body
 
 
@@ -69,8 +69,23 @@ def checked_size(body: bytes) -> bytes:
     return body
 
 
+def too_deep() -> LimitExceeded:
+    """Of one that is nested so deep that nobody counts."""
+    bound = limits.manifest_depth_max
+    return LimitExceeded("the manifest's depth", limit="manifest_depth_max", bound=bound, got=bound + 1)
+
+
 def verified(digest: str, body: bytes) -> Manifest:
-    """The manifest that BODY spells, if it is the one DIGEST names and its version is known. Raises Conflict."""
+    """The manifest that BODY spells, if it is within its bounds (looked at before anything is digested), the one that
+    DIGEST names, and of a version that is known. Raises Conflict."""
+    try:
+        checked(msgspec.json.decode(checked_size(body)))
+    except LimitExceeded as over:
+        raise _boundless(over) from None
+    except RecursionError:
+        raise _boundless(too_deep()) from None
+    except msgspec.MsgspecError:
+        raise _unreadable() from None
     if sha256(body).hexdigest() != digest:
         raise Conflict("the manifest of the run is not the one it was sealed with", hint=RETRY, reason="manifest")
     try:
@@ -78,10 +93,24 @@ def verified(digest: str, body: bytes) -> Manifest:
         if version == VERSION:
             return msgspec.json.decode(body, type=Manifest)
     except msgspec.MsgspecError:
-        raise Conflict("the manifest of the run cannot be read", hint=RETRY, reason="manifest") from None
+        raise _unreadable() from None
     raise Conflict(
         f"the manifest of the run has version {version}, this program knows {VERSION}", hint=RETRY, reason="manifest"
     )
+
+
+def _boundless(over: LimitExceeded) -> Conflict:
+    message = f"the manifest of the run is not one that was sealed: {over.message}"
+    return Conflict(message, hint=RETRY, reason="manifest", limit=over.facts["limit"])
+
+
+def _unreadable() -> Conflict:
+    return Conflict("the manifest of the run cannot be read", hint=RETRY, reason="manifest")
+
+
+def _few(tools: list[Any] | tuple[Any, ...]) -> list[Any] | tuple[Any, ...]:
+    _within("tools_max", "the tools of a run", len(tools), limits.tools_max)
+    return tools
 
 
 class _Versioned(Struct):

@@ -10,10 +10,10 @@ from msgspec import Struct
 
 from forkwood import wire
 from forkwood.domain import joins
-from forkwood.domain.errors import Conflict, NotFound, Refused
+from forkwood.domain.errors import Conflict, LimitExceeded, NotFound, Refused
 from forkwood.domain.event import Event
 from forkwood.domain.ids import Id, ending
-from forkwood.domain.manifest import Manifest
+from forkwood.domain.manifest import Manifest, checked_size
 from forkwood.domain.memory import Memory
 from forkwood.domain.omissions import defused, left_out
 from forkwood.domain.prompt import Prompt, Said
@@ -40,8 +40,10 @@ from forkwood.store.db import Tx
 
 class Turn(Struct, frozen=True, kw_only=True):
     """The turn that made a reply. KEPT is None where the reply was interrupted and asked for again. SINCE and UNTIL are
-    the log numbers between which its calls were dealt with; GRANTED are the grants that let them run."""
+    the log numbers between which its calls were dealt with; GRANTED are the grants that let them run. OPENED began the
+    run."""
 
+    opened: Event
     number: int
     recipe: Recipe
     kept: ReplyKept | None
@@ -72,7 +74,7 @@ def _accounted(tx: Tx, row: Node, turn: Turn) -> Why:
         node=row.id,
         run=row.origin.run,
         turn=turn.number,
-        manifest=None if body is None else wire.decode(body, dict[str, Any]),
+        manifest=_readable(body),
         recipe=wire.plain(recipe),
         entries=tuple(one.node for one in said),
         left_out=(*_hidden(tx, recipe), *_omitted(tx, said, recipe)),
@@ -87,8 +89,18 @@ def _accounted(tx: Tx, row: Node, turn: Turn) -> Why:
         grants=tuple(grants.row(tx, grant) for grant in turn.granted),
         memories=tuple(_held_memories(tx, recipe)),
         summary=_summary(tx, recipe),
-        **_began(tx, row.origin.run),
+        door=turn.opened.via,
+        client=turn.opened.payload.get("client"),
+        key=turn.opened.payload.get("key"),
     )
+
+
+def _readable(body: bytes | None) -> dict[str, Any] | None:
+    """A manifest as it stands in the store, also an altered one: whether it holds is the verdict's to say."""
+    try:
+        return None if body is None else wire.decode(checked_size(body), dict[str, Any])
+    except (LimitExceeded, msgspec.MsgspecError, RecursionError):
+        return None
 
 
 def _unaccounted(row: Node) -> Why:
@@ -172,6 +184,7 @@ def _turn(events: list[Event], row: Node) -> Turn | None:
             kept = msgspec.convert(event.payload, ReplyKept) if event.kind == "reply.kept" else None
             after = list(takewhile(lambda one: one.kind != "turn.started", events[index + 1 :]))
             return Turn(
+                opened=events[0],
                 number=event.payload["turn"],
                 recipe=recipe,
                 kept=kept,
@@ -230,14 +243,6 @@ def _held_memories(tx: Tx, recipe: Recipe) -> list[Memory]:
         return []
     outside = {one.id for one in joins.notes(known, manifest).left_out}
     return [one for one in known if one.id not in outside]
-
-
-def _began(tx: Tx, run: Id | None) -> dict[str, str | None]:
-    """By which door, client and key the run was asked for."""
-    if run is None:
-        return {}
-    opened = runs.opened(tx, run)
-    return {"door": runs.details(tx, run).door, "client": opened.client, "key": opened.key}
 
 
 def _summary(tx: Tx, recipe: Recipe) -> SummaryUsed | None:

@@ -12,7 +12,7 @@ from forkwood.domain.act import Who
 from forkwood.domain.errors import ForkwoodError, StoreUnusable
 from forkwood.domain.ids import Id
 from forkwood.domain.message import Via
-from forkwood.domain.model import Delta
+from forkwood.domain.model import Delta, Model
 from forkwood.domain.plan import plan
 from forkwood.domain.run import MOVING, Run
 from forkwood.domain.step import CallModel, UseReads, UseTool
@@ -22,11 +22,12 @@ from forkwood.engine.driver import Driver, lives
 from forkwood.engine.grip import Grip
 from forkwood.engine.live import Feed, Follower, Watcher, result
 from forkwood.engine.perform import call_model
+from forkwood.engine.prepare import same_binding
 from forkwood.engine.recover import take_over
 from forkwood.engine.stream import Stream
 from forkwood.engine.supplies import Supplies, defect
 from forkwood.engine.use import use_reads, use_tool
-from forkwood.store import holding, interactions, log, queue, runs
+from forkwood.store import holding, interactions, log, manifests, queue, runs
 from forkwood.store.db import Tx
 from forkwood.store.holding import Held, Lost
 
@@ -62,11 +63,26 @@ async def _move(grip: Grip) -> None:
                 model = model or await grip.supplies.model(grip.held.model)
                 await call_model(grip, model, step)
             case UseTool():
+                model = model or await _still_bound(grip)
                 await use_tool(grip, step)
             case UseReads():
+                model = model or await _still_bound(grip)
                 await use_reads(grip, step)
             case _:
                 grip.commit()  # nothing outside is wanted: a commit does it
+
+
+async def _still_bound(grip: Grip) -> Model | None:
+    """The model of a run that was taken over before one of its calls, if it can be opened. Raises Conflict where it is
+    reached in another way than the run was sealed with: then none of the calls is carried out."""
+    try:
+        model = await grip.supplies.model(grip.held.model)
+    except ForkwoodError:
+        return None  # what cannot be opened now is not another: it is opened again when its reply is due
+    assert grip.held.state.manifest is not None
+    with grip.supplies.store.read() as tx:
+        same_binding(manifests.get(tx, grip.held.state.manifest), model)
+    return model
 
 
 class Engine:

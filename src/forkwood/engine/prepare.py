@@ -22,7 +22,7 @@ from forkwood.domain.summary import Summary, with_summary
 from forkwood.domain.tool import ToolSealed
 from forkwood.engine import judging
 from forkwood.engine.supplies import Supplies
-from forkwood.store import blobs, conversations, log, manifests, memories, nodes, places, summaries, walk
+from forkwood.store import blobs, conversations, log, manifests, memories, nodes, places, runs, summaries, walk
 from forkwood.store.db import Tx
 from forkwood.store.holding import Held
 
@@ -57,7 +57,7 @@ def prepare(supplies: Supplies, held: Held, model: Model, step: CallModel) -> Pr
     recipe = Recipe(
         place=place,
         log=number,
-        manifest=wire.digest(manifest),
+        manifest=sha256(manifests.spelled(manifest)).hexdigest(),
         summary=None if summary is None else summary.id,
         first_entry=_first(said, summary),
         tools_withdrawn=step.withdrawn,
@@ -126,14 +126,7 @@ def _manifest(tx: Tx, supplies: Supplies, held: Held, model: Model) -> Manifest:
     if held.state.manifest is None:
         return _new(tx, conversations.row(tx, held.conversation), supplies, held, model)
     manifest = manifests.get(tx, held.state.manifest)
-    if manifest.binding != model.binding:
-        raise Conflict(
-            f"the model {held.model} is reached in another way than when the run began",
-            hint=RETRY,
-            reason="binding",
-            sealed=manifest.binding.origin,
-            found=model.binding.origin,
-        )
+    same_binding(manifest, model)
     off = conversations.row(tx, held.conversation).tools_off
     tools = _offered(supplies, manifest.traits, off)
     policy = judging.policy_now(tx, supplies, held)
@@ -141,6 +134,18 @@ def _manifest(tx: Tx, supplies: Supplies, held: Held, model: Model) -> Manifest:
     if now == manifest and memories.are_standing(tx, manifest.memories):
         return manifest
     return replace(now, memories=memories.in_use(tx))
+
+
+def same_binding(manifest: Manifest, model: Model) -> None:
+    """Raises Conflict where MODEL is not reached as it was when the run was sealed. Keys behind a name may change."""
+    if manifest.binding != model.binding:
+        raise Conflict(
+            f"the model {manifest.model} is reached in another way than when the run began",
+            hint=RETRY,
+            reason="binding",
+            sealed=manifest.binding.origin,
+            found=model.binding.origin,
+        )
 
 
 def _new(tx: Tx, conversation: Conversation, supplies: Supplies, held: Held, model: Model) -> Manifest:
@@ -157,7 +162,7 @@ def _new(tx: Tx, conversation: Conversation, supplies: Supplies, held: Held, mod
         policy=judging.policy_now(tx, supplies, held),
         memories=memories.in_use(tx),
         door=held.door,
-        client=runs.opened(tx, held.run).client or UNKNOWN_CLIENT,
+        client=runs.client(tx, held.run) or UNKNOWN_CLIENT,
         limits=Bounds(rounds_max=supplies.settings().rounds),
     )
     # As it will be read again: a 1 where a fraction may stand is spelled 1.0 then, and digests are of spellings.

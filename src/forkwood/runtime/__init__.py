@@ -25,6 +25,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "show",
         "branches",
         "history",
+        "clients",
         "labels",
         "log",
         "search",

@@ -25,8 +25,10 @@ U = TypeVar("U")
 class OpenAct:
     """An act being done: its transaction, its conversation, and the effects it has had so far, in order."""
 
-    def __init__(self, tx: Tx, house: House, conversation: int) -> None:
+    def __init__(self, tx: Tx, house: House, conversation: int, key: str | None = None) -> None:
         self.tx = tx
+        self.key = key
+        """The key of the command, where it carried one."""
         self.house = house
         self.conversation = conversation
         self.now_ms = house.clock()
@@ -190,7 +192,7 @@ class Acting(Verbs):
         """Do an act in the conversation of that name (None: the current one)."""
 
         def begin(tx: Tx) -> T:
-            return do(OpenAct(tx, self.house, naming.conversation(tx, conversation)))
+            return do(OpenAct(tx, self.house, naming.conversation(tx, conversation), key))
 
         return self._once(verb, {"conversation": conversation, **arguments}, shape, begin, key=key)
 
@@ -213,7 +215,7 @@ class Acting(Verbs):
             with self.house.store.read() as tx:
                 here = naming.conversation(tx, conversation)
             do = prepare(here)
-            return lambda tx: do(OpenAct(tx, self.house, here))
+            return lambda tx: do(OpenAct(tx, self.house, here, key))
 
         return self._once_ready(verb, {"conversation": conversation, **arguments}, shape, ready, key=key)
 

@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class Reading(Verbs):
-    """path, tree, show, branches, history, labels, log, search, runs, left, notices."""
+    """path, tree, show, branches, history, clients, labels, log, search, runs, left, notices."""
 
     def path(self, node: str | None = None, *, conversation: str | None = None, hidden: bool = False) -> list[Entry]:
         """The entries from the root to a message (None: to the head), hidden ones left out unless HIDDEN."""
@@ -77,6 +77,12 @@ class Reading(Verbs):
             return nodes.versions(tx, naming.node_anywhere(tx, conversation, node))
 
         return self._settled(conversation, self.house.store.read, look)
+
+    def clients(self, versions: Sequence[Node]) -> dict[Id, str]:
+        """Which client asked for each of VERSIONS that a run made, by node; those of which nobody knows are left out."""
+        with self.house.store.read() as tx:
+            known = ((node.id, runs.client(tx, node.origin.run)) for node in versions if node.origin.run)
+            return {node: client for node, client in known if client}
 
     def labels(self, *, conversation: str | None = None) -> dict[str, Id]:
         """The labels of a conversation and the messages they name."""

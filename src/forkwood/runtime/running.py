@@ -61,7 +61,7 @@ class Running(Acting):
 
         def do(tx: Tx) -> Started:
             old = runs.row(tx, names.run(tx, run))
-            act = OpenAct(tx, self.house, runs.details(tx, old.id).conversation)
+            act = OpenAct(tx, self.house, runs.details(tx, old.id).conversation, key)
             tip = runs.tip(tx, old.id)
             last = walk.last(tx, tip)
             if old.status in ACTIVE:

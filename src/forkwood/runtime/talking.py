@@ -286,6 +286,8 @@ def open_runs(act: OpenAct, spot: Spot, models: Sequence[str]) -> tuple[Id, ...]
             leads=run == ids[0],
             who=act.house.who,
             now_ms=act.now_ms,
+            client=act.house.settings.client,
+            key=act.key,
         )
         act.effects.append(RunStarted(run=run))
     return ids

@@ -7,7 +7,7 @@ from typing import Any
 
 from forkwood import wire
 from forkwood.domain.errors import Conflict
-from forkwood.domain.manifest import RETRY, Manifest, checked, checked_size, verified
+from forkwood.domain.manifest import RETRY, Manifest, checked, checked_size, too_deep, verified
 from forkwood.store.db import Tx
 
 HUSK = "null"
@@ -23,12 +23,21 @@ NEEDED = """WITH sealed (run, conversation, digest) AS (
 
 def put(tx: Tx, manifest: Manifest) -> str:
     """Keep MANIFEST; its digest. Raises LimitExceeded where it is out of bounds: nothing is stored then."""
-    body = checked_size(wire.canonical(manifest))
-    checked(wire.decode(body, dict[str, Any]))
+    body = spelled(manifest)
     digest = sha256(body).hexdigest()
     tx.run("DELETE FROM manifest WHERE digest = ? AND body = ?", (digest, HUSK))  # a run is sealed with the same anew
     tx.run("INSERT INTO manifest (digest, body) VALUES (?, ?) ON CONFLICT DO NOTHING", (digest, body.decode()))
     return digest
+
+
+def spelled(manifest: Manifest) -> bytes:
+    """The canonical JSON of MANIFEST, to be digested and stored. Raises LimitExceeded where it is out of bounds."""
+    try:
+        body = checked_size(wire.canonical(manifest))
+        checked(wire.decode(body, dict[str, Any]))
+    except RecursionError:
+        raise too_deep() from None
+    return body
 
 
 def body(tx: Tx, digest: str) -> bytes | None:
@@ -55,8 +64,9 @@ def forget_unneeded(tx: Tx) -> None:
 
 
 def get(tx: Tx, digest: str) -> Manifest:
-    """The manifest of that digest, verified. Raises Conflict where it is gone, altered or of an unknown version."""
+    """The manifest of that digest, verified. Raises Conflict where it is gone, altered, out of bounds or of an unknown
+    version."""
     found = body(tx, digest)
     if found is None:
         raise Conflict("the manifest of the run is gone", hint=RETRY, reason="manifest")
-    return verified(digest, checked_size(found))
+    return verified(digest, found)

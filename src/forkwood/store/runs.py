@@ -64,9 +64,11 @@ def open(  # noqa: A001  (runs.open reads as what it is)
     leads: bool,
     who: Who,
     now_ms: int,
+    client: str | None = None,
+    key: str | None = None,
 ) -> int:
-    """Begin a run at a place, queued: its row and its first event. Its seq."""
-    opened = RunOpened(place=nodes.spot_text(tx, place), model=model, leads=leads)
+    """Begin a run at a place, queued: its row and its first event. Its seq. KEY of CLIENT: of the command that asks."""
+    opened = RunOpened(place=nodes.spot_text(tx, place), model=model, leads=leads, client=client, key=key)
     seq = tx.insert(
         """INSERT INTO run (id, conversation, from_node, from_cut, tip_node, tip_cut, status, model, leads, created_ms,
            updated_ms) VALUES (?,?,?,?,?,?,'queued',?,?,?,?)""",
@@ -164,6 +166,13 @@ def details(tx: Tx, run: Id) -> RunRow:
         takeover=takeover,
         door=door,
     )
+
+
+def client(tx: Tx, run: Id) -> str | None:
+    """Which client asked for the run, as far as that is known: a run may have been logged elsewhere."""
+    opening = "SELECT payload ->> '$.client' FROM event WHERE run = ? AND kind = 'run.opened' ORDER BY seq LIMIT 1"
+    found: str | None = tx.value(opening, (bytes.fromhex(run),))
+    return found
 
 
 def last_reply(tx: Tx, run: Id) -> int | None:

@@ -33,6 +33,31 @@ def why(**fields: Any) -> Why:
     return Why(**{**usual, **fields})
 
 
+SEALED = {
+    "model": "a:b",
+    "tools": [{"spec": {"name": "look"}}, {"spec": {"name": "edit\u202e"}}],
+    "tools_off": ["remember"],
+    "policy": {"mode": "allow-edits", "denied": ["drop"]},
+}
+
+
+@pytest.mark.parametrize(
+    ("fields", "lines"),
+    [
+        ({"door": "cli", "client": "cli"}, ["asked by cli"]),
+        ({"door": "cli", "client": "nightly", "key": "k 1"}, ["asked by cli, client nightly, key k 1"]),
+        (
+            {"manifest": SEALED},
+            ["tools    look, edit\\u202e", "off      remember", "policy   allow-edits, never drop"],
+        ),
+        ({"manifest": {**SEALED, "tools": [], "tools_off": []}}, []),
+    ],
+)
+def test_who_asked_and_what_was_allowed(fields: dict[str, Any], lines: list[str]) -> None:
+    drawn = draw_why(why(**fields), PLAIN).split("\n")
+    assert [line for line in drawn if line.split()[0] in {"asked", "tools", "off", "policy"}] == lines
+
+
 def test_everything_that_went_in_is_named() -> None:
     assert draw_why(why(), PLAIN).split("\n")[1:] == [
         "run      00000003, turn 1",

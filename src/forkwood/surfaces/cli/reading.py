@@ -91,7 +91,7 @@ def history(call: Call, *, node: str) -> None:
     from forkwood.surfaces.cli.show_lists import draw_history
 
     versions = call.runtime.history(node, conversation=call.conversation)
-    call.give(versions, lambda: draw_history(versions, call.terminal.pen))
+    call.give(versions, lambda: draw_history(versions, call.terminal.pen, call.runtime.clients(versions)))
 
 
 @verb("why")

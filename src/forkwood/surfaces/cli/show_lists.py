@@ -98,17 +98,19 @@ def draw_shown(shown: NodeShown, pen: Pen) -> str:
     return "\n".join((draw_node(node, pen), "", *(inks.dim(fact) for fact in facts)))
 
 
-def draw_history(versions: Sequence[Node], pen: Pen) -> str:
-    """Every version under its heading, oldest first, with when and by whom it was made."""
+def draw_history(versions: Sequence[Node], pen: Pen, clients: Mapping[Id, str] | None = None) -> str:
+    """Every version under its heading, oldest first, with when and by whom it was made; CLIENTS by node, where known."""
+    known = clients or {}
     total = len(versions)
     return "\n\n".join(
-        f"{pen.inks.dim(f'version {number} of {total}, {_made(node)}')}\n{draw_node(node, pen)}"
+        f"{pen.inks.dim(f'version {number} of {total}, {_made(node, known.get(node.id))}')}\n{draw_node(node, pen)}"
         for number, node in enumerate(versions, 1)
     )
 
 
-def _made(node: Node) -> str:
-    return f"{moment(node.created_ms)}, by {node.origin.by} via {node.origin.via}"
+def _made(node: Node, client: str | None = None) -> str:
+    asked = f", asked for by {visible_line(client)}" if client and client != node.origin.via else ""
+    return f"{moment(node.created_ms)}, by {node.origin.by} via {node.origin.via}{asked}"
 
 
 def draw_hits(hits: Sequence[Hit], inks: Inks) -> str:

@@ -21,6 +21,7 @@ def draw_why(why: Why, inks: Inks) -> str:
     lines = [_verdict(why, inks)]
     if why.run:
         lines.append(f"run      {ending(why.run)}, turn {why.turn}")
+    lines += [f"asked by {_asker(why)}"] if why.door else []
     lines += _manifest(why)
     lines.append(f"entries  {count_of(len(why.entries), 'message')}: {' '.join(map(ending, why.entries))}")
     lines += _summary(why)
@@ -66,6 +67,26 @@ def _manifest(why: Why) -> list[str]:
     if sealed.get("parameters"):
         said = ", ".join(f"{name} {value}" for name, value in sealed["parameters"].items())
         lines.append(f"params   {visible_line(said)}")
+    return lines + _allowed(sealed)
+
+
+def _asker(why: Why) -> str:
+    """The door, the client and the key of the command that asked for the run."""
+    client = f", client {visible_line(why.client)}" if why.client and why.client != why.door else ""
+    return f"{why.door}{client}{f', key {visible_line(why.key)}' if why.key else ''}"
+
+
+def _allowed(sealed: Mapping[str, Any]) -> list[str]:
+    """Which tools the model was offered, which were switched off, and what the policy said of them."""
+    names = [visible_line(str(tool["spec"]["name"])) for tool in sealed.get("tools", ())]
+    off = [visible_line(str(name)) for name in sealed.get("tools_off", ())]
+    lines = [f"tools    {', '.join(names)}"] if names else []
+    lines += [f"off      {', '.join(off)}"] if off else []
+    policy = sealed.get("policy") or {}
+    if names and policy.get("mode"):
+        denied = ", ".join(visible_line(str(name)) for name in policy.get("denied", ()))
+        never = f", never {denied}" if denied else ""
+        lines.append(f"policy   {policy['mode']}{never}")
     return lines
 
 
