@@ -11,6 +11,7 @@ import msgspec
 
 from forkwood.domain import limits
 from forkwood.domain.errors import StoreUnusable
+from forkwood.store import lock_holder
 
 REPAIR = "run `forkwood doctor --repair`: it saves what the file still holds into a new one and keeps the old one aside"
 
@@ -38,12 +39,7 @@ def failure(error: Exception, path: str) -> StoreUnusable | None:
     """What ERROR says about the store at PATH; None where it says nothing about the file but about the statement."""
     match error:
         case apsw.BusyError() | apsw.LockedError():
-            return StoreUnusable(
-                f"the store {path} is locked by another process (waited {limits.busy_ms / 1000:g} s)",
-                hint="wait until the other program is done, or end it, and do this again: nothing was written",
-                reason="locked",
-                path=path,
-            )
+            return locked(path)
         case apsw.FullError():
             return disk_full(path)
         case UnicodeDecodeError() | msgspec.DecodeError():
@@ -67,6 +63,21 @@ def failure(error: Exception, path: str) -> StoreUnusable | None:
                 path=path,
             )
     return None
+
+
+def locked(path: str) -> StoreUnusable:
+    """Another has held the store at PATH for as long as this program waits: who, where the system tells."""
+    other = lock_holder.writer(path)
+    who, end = (
+        ("another process", "it") if other is None else (f"process {other}", f"it (ps -p {other} says what it is)")
+    )
+    return StoreUnusable(
+        f"the store {path} is locked by {who} (waited {limits.busy_ms / 1000:g} s)",
+        hint=f"wait until the other program is done, or end {end}, and do this again: nothing was written",
+        reason="locked",
+        path=path,
+        **({} if other is None else {"process": other}),
+    )
 
 
 def damaged(words: str, path: str = "") -> StoreUnusable:
