@@ -73,7 +73,7 @@ class Talking(Acting):
             message = Said(role=role, text=text, files=files, steers=steer)
             return lambda act: said(act, at, message, replying, warnings)
 
-        if conversation is None and given is None:
+        if conversation is None and given is None and not steer:
             Keeping(self.house).begin_first()
         return self._act_ready("send", arguments, Started, prepare, conversation=conversation, key=key)
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from forkwood.domain.errors import Misused
 from forkwood.surfaces.cli.options import option_of, takes_next
 
-FREE_TEXT_AFTER = {"send": 0, "edit": 1, "set": 1}
+FREE_TEXT_AFTER = {"send": 0, "edit": 1, "set": 1, "queue": 0}
 """Verbs whose last word is the rest of the line as it stands, and how many words come before it."""
 ALIASES = {"model": ("set", "model"), "title": ("set", "title"), "system": ("set", "system")}
 LEAVING = frozenset({"quit", "exit", "q"})

@@ -11,6 +11,7 @@ from forkwood.domain.watch import Result
 from forkwood.surfaces.cli.desk import Call
 from forkwood.surfaces.cli.failures import tell_words
 from forkwood.surfaces.cli.live import Heard, follow, in_loop
+from forkwood.surfaces.cli.queue_lines import WithQueue
 from forkwood.surfaces.cli.tool_lines import WithTools
 from forkwood.surfaces.cli.views import Finishing, JsonLines, view_for
 
@@ -21,6 +22,7 @@ def hear(call: Call, runs: Sequence[Id], conversation: Id, *, asked: Id | None =
     view = view_for(call.terminal, models, as_json=call.as_json)
     if not call.as_json:
         view = WithTools(view, call.terminal, models, lambda node: call.runtime.show(node).node)
+        view = WithQueue(view, call.terminal, lambda node: call.runtime.show(node).node)
     heard = follow(call.runtime, runs, view, call.terminal)
     if not call.as_json:
         tell_ends(call, heard, asked=asked)
@@ -56,7 +58,8 @@ def settle(call: Call, conversation: str | None) -> None:
 
 def tell_ends(call: Call, heard: Heard, *, asked: Id | None = None) -> None:
     """Say how runs ended: to a person at a screen always, to others where it was not well."""
-    for result in heard.results:
+    every = (*heard.followed, *heard.results)
+    for result in every:
         if result.error:
             message = str(result.error.get("message", "the run failed"))
             tell_words(message, str(result.error.get("hint", "")), call.terminal)

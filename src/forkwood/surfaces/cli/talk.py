@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forkwood.domain.errors import NotFound
+from forkwood.domain.errors import Misused, NotFound
 from forkwood.domain.ids import Id, ending
 from forkwood.domain.response import Started
 from forkwood.domain.run import ACTIVE, Run
@@ -32,6 +32,8 @@ STOPPED = frozenset({"failed", "cancelled"})
 @MODELS
 @click.option("--attach", type=PATH, multiple=True, metavar="FILE", help="A file that goes along.")
 @NO_RUN
+@click.option("--queue", "queues", is_flag=True, help="Where a run is at work: wait until it is over (it does anyway).")
+@click.option("--steer", "steers", is_flag=True, help="Where a run is at work: before its next turn.")
 def send(
     call: Call,
     *,
@@ -41,15 +43,20 @@ def send(
     models: tuple[str, ...],
     attach: tuple[Path, ...],
     no_run: bool,
+    queues: bool,
+    steers: bool,
 ) -> int:
-    """Say TEXT and hear the reply; with several --model, one reply each.
+    """Say TEXT and hear the reply; with several --model, one reply each. While a run is at work there, it waits.
 
     TEXT - reads standard input; so does a pipe without TEXT. With --json each line is a delta, an event or a result:
-    the result of the first model is the last line.
+    the result of the first model is the last line. What waits is one line instead.
     """
+    if queues and steers:
+        raise Misused("--queue and --steer: a message waits for the run or comes before its next turn", hint="give one")
     said = _said(call, text, attached=bool(attach))
     before = current(call) if call.conversation is None else None
-    finish_left(call)
+    if not steers:
+        finish_left(call)
     started = call.runtime.send(
         said,
         conversation=call.conversation,
@@ -58,6 +65,7 @@ def send(
         models=models,
         attach=attach,
         run=not no_run,
+        steer=steers,
         key=call.key,
     )
     if call.conversation is None and before is None:
@@ -136,11 +144,15 @@ def cancel(call: Call, *, run: str | None) -> None:
 def answered(call: Call, started: Started, *, running: str = "", resting: str = "") -> int:
     """Say RUNNING and hear the runs of STARTED to their end, or say RESTING where there are none; the exit code."""
     from forkwood.surfaces.cli.hearing import hear
+    from forkwood.surfaces.cli.queueing import going_on, waits
 
     for warning in dict.fromkeys(started.warnings):
         call.terminal.note(f"Careful: {warning}")
+    if started.queued:
+        return waits(call, started)
     if started.runs:
         call.remark(running)
+        call.remark(going_on(started))
         asked = started.node.id if started.node.role == "user" else None
         return hear(call, started.runs, started.conversation, asked=asked)
     call.give(started.node, lambda: resting)
