@@ -40,7 +40,7 @@ def events(kind: str) -> list[dict[str, Any]]:
     return [event for event in succeed("log", "--json").lines if event["kind"] == kind]
 
 
-def test_a_long_talk_goes_on_under_a_summary_that_why_names(tmp_path: Path) -> None:
+def test_pain_20_a_long_talk_goes_on_under_a_summary_and_why_names_what_it_stands_for(tmp_path: Path) -> None:
     begun(tmp_path, SUM, {"text": "Good."})
     talked("oak", "elm")
     ran = succeed("send", f"ash {LONG}")
@@ -50,7 +50,9 @@ def test_a_long_talk_goes_on_under_a_summary_that_why_names(tmp_path: Path) -> N
     assert found["verified"] is True and found["summary"]["text"] == "They spoke of oaks."
     assert found["summary"]["covers"] == ids()[:4]
     assert "oak " not in str(found["prompt"]["messages"][0]["parts"][0]["text"]).replace("oaks", "")
-    assert "summary" in succeed("why").out
+    assert found["summary"]["tokens_without"] > 3_000 > found["summary"]["tokens_with"]
+    shown = succeed("why").out
+    assert f"the first 4 messages, {ids()[0][-8:]} to {ids()[3][-8:]}" in shown and "tokens" in shown
     assert len(ids()) == 6, "the transcript stays as it is"
     assert (len(events("summary.begun")), len(events("summary.made"))) == (1, 1)
     (made,) = events("summary.made")
@@ -58,7 +60,7 @@ def test_a_long_talk_goes_on_under_a_summary_that_why_names(tmp_path: Path) -> N
     assert given(["ls"])[0]["usage"]["input"] == 90
 
 
-def test_pain_19_after_a_hide_it_is_not_used_after_unhide_it_is_and_older_replies_stay_proved(tmp_path: Path) -> None:
+def test_after_a_hide_it_is_not_used_after_unhide_it_is_and_older_replies_stay_proved(tmp_path: Path) -> None:
     begun(tmp_path, SUM, {"text": "Good."})
     talked("oak", "elm", "ash")
     older, hidden = ids()[-1], ids()[1]
@@ -96,7 +98,7 @@ def test_where_the_newest_message_alone_is_too_long_nothing_is_asked(tmp_path: P
     assert events("summary.begun") == []
 
 
-def test_two_failed_tries_end_the_run_and_a_summary_by_hand_helps(tmp_path: Path) -> None:
+def test_pain_21_two_failed_tries_end_the_run_and_a_summary_by_hand_helps(tmp_path: Path) -> None:
     broken = {**SUM, "fail": {"status": 503, "times": 9, "retry_after": 0}}
     begun(tmp_path, broken, {"text": "Good."})
     talked("oak", "elm")

@@ -140,11 +140,14 @@ class LeftOut(Struct, frozen=True, kw_only=True):
 
 
 class SummaryUsed(Struct, frozen=True, kw_only=True):
-    """The summary in a prompt: TEXT stood there in place of the messages it COVERS."""
+    """The summary in a prompt: TEXT stood there in place of the messages it COVERS. What the prompt would have taken
+    without it, and what it took with it, are estimates; null where it cannot be built again."""
 
     id: Id
     covers: tuple[Id, ...]
     text: str
+    tokens_without: int | None = None
+    tokens_with: int | None = None
 
 
 class Why(Struct, frozen=True, kw_only=True):

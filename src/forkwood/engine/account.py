@@ -7,9 +7,11 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from forkwood import wire
 from forkwood.domain import joins
+from forkwood.domain.budget import estimate
 from forkwood.domain.errors import Conflict, LimitExceeded, NotFound, Refused
 from forkwood.domain.event import Event
 from forkwood.domain.ids import Id, ending
@@ -88,7 +90,7 @@ def _accounted(tx: Tx, row: Node, turn: Turn) -> Why:
         interactions=tuple(interactions.of_turn(tx, row.origin.run or "", turn.since, turn.until)),
         grants=tuple(grants.row(tx, grant) for grant in turn.granted),
         memories=tuple(_held_memories(tx, recipe)),
-        summary=_summary(tx, recipe),
+        summary=_summary(tx, recipe, said, prompt),
         door=turn.opened.via,
         client=turn.opened.payload.get("client"),
         key=turn.opened.payload.get("key"),
@@ -245,11 +247,19 @@ def _held_memories(tx: Tx, recipe: Recipe) -> list[Memory]:
     return [one for one in known if one.id not in outside]
 
 
-def _summary(tx: Tx, recipe: Recipe) -> SummaryUsed | None:
+def _summary(tx: Tx, recipe: Recipe, said: list[Said], prompt: Prompt | None) -> SummaryUsed | None:
+    """What the summary in PROMPT stood for, and what it saved."""
     if recipe.summary is None or not summaries.is_kept(tx, recipe.summary):
         return None
     found = summaries.get(tx, recipe.summary)
-    return SummaryUsed(id=found.id, covers=found.covers, text=found.text)
+    used = SummaryUsed(id=found.id, covers=found.covers, text=found.text)
+    if prompt is None:
+        return used
+    try:
+        whole = rebuilt(tx, said, replace(recipe, summary=None))
+    except NotFound:  # a file of what is covered is lost: the prompt that was sent held nothing of it
+        return used
+    return replace(used, tokens_without=estimate(whole), tokens_with=estimate(prompt))
 
 
 def _difference(tx: Tx, recipe: Recipe) -> str:

@@ -109,7 +109,7 @@ def test_what_was_asked_and_granted_is_named() -> None:
 
 
 def test_a_summary_is_named_with_what_it_covers() -> None:
-    used = SummaryUsed(id=name(7), covers=(name(1), name(2)), text="They\nmet.")
-    assert "summary  00000007 stands for the first 2 messages, 00000001 to 00000002: They met." in draw_why(
-        why(summary=used), PLAIN
-    ).split("\n")
+    used = SummaryUsed(id=name(7), covers=(name(1), name(2)), text="They\nmet.", tokens_without=3_200, tokens_with=900)
+    lines = draw_why(why(summary=used), PLAIN).split("\n")
+    at = lines.index("summary  00000007 stands for the first 2 messages, 00000001 to 00000002: They met.")
+    assert lines[at + 1] == "         about 900 tokens in place of 3,200"

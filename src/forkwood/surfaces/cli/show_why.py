@@ -95,7 +95,11 @@ def _summary(why: Why) -> list[str]:
         return []
     covers, words = why.summary.covers, cropped(visible_line(why.summary.text), SYSTEM_WIDTH)
     first = f"the first {count_of(len(covers), 'message')}, {ending(covers[0])} to {ending(covers[-1])}"
-    return [f"summary  {ending(why.summary.id)} stands for {first}: {words}"]
+    lines = [f"summary  {ending(why.summary.id)} stands for {first}: {words}"]
+    whole, used = why.summary.tokens_without, why.summary.tokens_with
+    if whole is not None and used is not None:
+        lines.append(f"         about {used:,} tokens in place of {whole:,}")
+    return lines
 
 
 def _asked(one: Interaction) -> str:
