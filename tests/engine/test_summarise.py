@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from forkwood.domain import budget, limits
 from forkwood.domain.errors import LimitExceeded, ProviderFailed
@@ -99,11 +100,20 @@ def test_what_cannot_be_asked_about_at_once_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("context", "longest"),
-    [(None, limits.summary_tokens_max), (1_000_000, limits.summary_tokens_max), (3_200, 300)],
+    ("context", "max_output", "longest"),
+    [
+        (None, None, limits.summary_tokens_max),
+        (1_000_000, None, limits.summary_tokens_max),
+        (3_200, None, 200),
+        (None, 100, 50),
+        (None, 2 * limits.summary_tokens_min - 2, limits.summary_tokens_min),
+        (limits.embedded_context_tokens_max, None, limits.embedded_output_tokens_max),
+    ],
 )
-def test_a_summary_takes_a_share_of_the_room(context: int | None, longest: int) -> None:
-    wanted = wanted_for_person(sources(talk(1, 1, 1, 1), context), FakeModel())
+def test_a_summary_takes_a_share_of_the_room(context: int | None, max_output: int | None, longest: int) -> None:
+    found = sources(talk(1, 1, 1, 1), context)
+    parameters = Parameters(max_output=max_output)
+    wanted = wanted_for_person(replace(found, manifest=replace(found.manifest, parameters=parameters)), FakeModel())
     assert wanted is not None and wanted.tokens_max == longest
 
 
@@ -182,8 +192,6 @@ def test_after_a_summary_the_prompt_fits_or_is_nearer_to_it_and_no_group_is_torn
     assert said[at].role == "user" and 0 < at < len(said)
     text = "word" * (wanted.tokens_max * grown)
     summary = Summary(id="e" * 32, digest=b"", covers=tuple(one.node for one in wanted.said), text=text)
-    after = Sources(
-        **{**{name: getattr(found, name) for name in found.__struct_fields__}, "said": with_summary(said, summary)}
-    )
+    after = replace(found, said=with_summary(said, summary))
     reached_all = found.kept(at) <= found.room.tokens // 2 or not any(one.role == "user" for one in said[at + 1 :])
     assert not reached_all or after.kept(0) <= found.room.tokens

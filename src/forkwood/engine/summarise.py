@@ -36,6 +36,8 @@ HELP = (
     "another make the summary"
 )
 
+_SHARE = 12
+"""Of the room for a prompt a summary is asked to take one part in so many: the included model can say as much."""
 _AROUND = ceil(budget.tokens_of(INTRODUCTION)) + 2 * budget.TOKENS_PER_MESSAGE
 """What stands around a summary in a prompt."""
 ANOTHER = "another model may do better: 'forkwood summarize --model M'"
@@ -115,7 +117,7 @@ def wanted_for_room(found: Sources, model: Model, estimate: int) -> Wanted:
     if not ends:
         raise too_long("the newest exchange alone, with the system prompt and the tools,", found.room, estimate)
     newest = found.kept(ends[-1])
-    tokens_max = min(limits.summary_tokens_max, room // 8, (room - newest - _AROUND) // 2)
+    tokens_max = min(_longest(found), (room - newest - _AROUND) // 2)
     if tokens_max < limits.summary_tokens_min:
         least = newest + _AROUND + 2 * limits.summary_tokens_min
         raise too_long("the newest exchange, with the system prompt, the tools and a summary,", found.room, least)
@@ -129,8 +131,16 @@ def wanted_for_person(found: Sources, model: Model) -> Wanted | None:
     ends = cuts(found.said)[-1:]
     if not ends:
         return None
-    share = limits.summary_tokens_max if found.room is None else found.room.tokens // 8
-    return _wanted(found, model, ends, min(limits.summary_tokens_max, share))
+    return _wanted(found, model, ends, _longest(found))
+
+
+def _longest(found: Sources) -> int:
+    """How long a summary may be asked to be: a share of the room, and what its model may say at once with some left."""
+    room, said_at_once = found.room, found.manifest.parameters.max_output
+    bounds = [limits.summary_tokens_max]
+    bounds += [] if room is None else [room.tokens // _SHARE]
+    bounds += [] if said_at_once is None else [said_at_once // 2]
+    return max(limits.summary_tokens_min, min(bounds))
 
 
 def _wanted(found: Sources, model: Model, ends: Sequence[int], tokens_max: int) -> Wanted:
