@@ -87,7 +87,7 @@ def _as_sealed(tx: Tx, grip: Grip, name: str) -> Tool | None:
 async def _use(grip: Grip, due: list[_Due], at: Occasion) -> None:
     if not _announced(grip, due):
         return
-    found = await attend(_outcomes(due, at), grip.poke, grip.beat) or []
+    found = await attend(_outcomes(grip, due, at), grip.poke, grip.beat) or []
     ended = zip((one.call for one in due), found, strict=False)
     _settle(grip, [(call, outcome) for call, outcome in ended if outcome is not None])
 
@@ -123,10 +123,10 @@ def _objections(tx: Tx, grip: Grip, held: Held, due: list[_Due]) -> list[CallSet
     return found
 
 
-async def _outcomes(due: list[_Due], at: Occasion) -> list[ToolOutcome | None]:
+async def _outcomes(grip: Grip, due: list[_Due], at: Occasion) -> list[ToolOutcome | None]:
     """How calls side by side ended, when all have. One that is stopped may still say what it did by then: None where
     it says nothing. Raises what lets go of the run (Lost, StoreUnusable)."""
-    tasks = [asyncio.ensure_future(_outcome(one, at)) for one in due]
+    tasks = [asyncio.ensure_future(_outcome(grip, one, at)) for one in due]
     with suppress(asyncio.CancelledError):  # the calls are stopped below: what they still give is worth more
         await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
     for task in tasks:
@@ -138,8 +138,9 @@ async def _outcomes(due: list[_Due], at: Occasion) -> list[ToolOutcome | None]:
     return [None if isinstance(one, BaseException) else one for one in ended]
 
 
-async def _outcome(one: _Due, at: Occasion) -> ToolOutcome:
+async def _outcome(grip: Grip, one: _Due, at: Occasion) -> ToolOutcome:
     try:
+        grip.check()  # since the commit that announced it the process may have stood still
         async with asyncio.timeout(one.tool.sealed.seconds_max) as limit:
             return await one.tool.use(one.call, at)
     except (Lost, StoreUnusable):
