@@ -18,6 +18,7 @@ from forkwood.domain.run import MOVING, Run
 from forkwood.domain.step import CallModel, UseReads, UseTool
 from forkwood.domain.watch import DeltaSeen, EventSeen, Result, Seen
 from forkwood.engine.advance import advance
+from forkwood.engine.attend import attend
 from forkwood.engine.driver import Driver, lives
 from forkwood.engine.grip import Grip
 from forkwood.engine.live import Feed, Follower, Watcher, result
@@ -60,8 +61,11 @@ async def _move(grip: Grip) -> None:
     while (step := plan(grip.held.state)) is not None:
         match step:
             case CallModel():
-                model = model or await grip.supplies.model(grip.held.model)
-                await call_model(grip, model, step)
+                model = model or await _opened(grip)
+                if model is not None:
+                    await call_model(grip, model, step)
+                else:
+                    grip.commit()  # somebody wants the run to end
             case UseTool():
                 model = model or await _still_bound(grip)
                 await use_tool(grip, step)
@@ -72,13 +76,20 @@ async def _move(grip: Grip) -> None:
                 grip.commit()  # nothing outside is wanted: a commit does it
 
 
+async def _opened(grip: Grip) -> Model | None:
+    """The model of the run, looked for; None where somebody wants the run to end meanwhile."""
+    return await attend(grip.supplies.model(grip.held.model), grip.poke, grip.beat)
+
+
 async def _still_bound(grip: Grip) -> Model | None:
     """The model of a run that was taken over before one of its calls, if it can be opened. Raises Conflict where it is
     reached in another way than the run was sealed with: then none of the calls is carried out."""
     try:
-        model = await grip.supplies.model(grip.held.model)
+        model = await _opened(grip)
     except ForkwoodError:
         return None  # what cannot be opened now is not another: it is opened again when its reply is due
+    if model is None:
+        return None
     assert grip.held.state.manifest is not None
     with grip.supplies.store.read() as tx:
         same_binding(manifests.get(tx, grip.held.state.manifest), model)
