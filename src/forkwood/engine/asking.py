@@ -45,7 +45,6 @@ def _about(name: Id, ask: Asking, *, about: str = "", questions: tuple[Question,
 
 
 def _approval(tx: Tx, supplies: Supplies, held: Held, name: Id, call: ToolCall) -> InteractionOpened:
-    assert held.state.manifest is not None
     sealed = next(tool for tool in manifests.get(tx, held.state.manifest).tools if tool.spec.name == call.name)
     seconds = supplies.settings().approval_expiry_seconds
     return InteractionOpened(

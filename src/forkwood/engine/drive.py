@@ -90,7 +90,6 @@ async def _still_bound(grip: Grip) -> Model | None:
         return None  # what cannot be opened now is not another: it is opened again when its reply is due
     if model is None:
         return None
-    assert grip.held.state.manifest is not None
     with grip.supplies.store.read() as tx:
         same_binding(manifests.get(tx, grip.held.state.manifest), model)
     return model

@@ -78,7 +78,6 @@ def _due(grip: Grip, calls: tuple[CallAsked, ...]) -> tuple[list[_Due], Occasion
 
 def _as_sealed(tx: Tx, grip: Grip, name: str) -> Tool | None:
     """The live tool of that NAME, where it still is what was sealed."""
-    assert grip.held.state.manifest is not None
     sealed = {tool.spec.name: tool for tool in manifests.get(tx, grip.held.state.manifest).tools}
     live = next((tool for tool in grip.supplies.tools.values() if tool.sealed.spec.name == name), None)
     return live if live is not None and live.sealed == sealed.get(name) else None

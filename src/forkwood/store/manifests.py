@@ -63,10 +63,10 @@ def forget_unneeded(tx: Tx) -> None:
     tx.connection.executemany("UPDATE manifest SET body = ? WHERE digest = ?", ((HUSK, digest) for digest in going))
 
 
-def get(tx: Tx, digest: str) -> Manifest:
-    """The manifest of that digest, verified. Raises Conflict where it is gone, altered, out of bounds or of an unknown
-    version."""
-    found = body(tx, digest)
-    if found is None:
+def get(tx: Tx, digest: str | None) -> Manifest:
+    """The manifest of that digest, verified; None is that of a run whose log has lost it. Raises Conflict where it is
+    gone, altered, out of bounds or of an unknown version."""
+    found = None if digest is None else body(tx, digest)
+    if found is None or digest is None:
         raise Conflict("the manifest of the run is gone", hint=RETRY, reason="manifest")
     return verified(digest, found)
