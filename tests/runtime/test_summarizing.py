@@ -175,3 +175,17 @@ def test_a_summary_holds_no_secret(home: Path, tmp_path: Path) -> None:
     runtime.new(title="t", model=script(tmp_path, {"text": "the key is sk-0123456789abcdef"}))
     said(runtime, "q1", "a1", "q2", "a2")
     assert "0123456789abcdef" not in runtime.summarize().text
+
+
+def test_what_a_failure_quotes_goes_with_what_it_quotes(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = said(runtime, "marzipan", "a1", "q2", "a2")
+
+    async def quoting(_: object) -> Reply:
+        return Reply(parts=(), partial="error", error="no answer to: marzipan")
+
+    monkeypatch.setattr("forkwood.engine.summarise.heard", quoting)
+    with pytest.raises(ProviderFailed, match="marzipan"):
+        runtime.summarize()
+    assert "marzipan" in str([event.payload for event in runtime.log()])
+    runtime.purge([ids[0]])
+    assert "marzipan" not in str([event.payload for event in runtime.log()])
