@@ -48,6 +48,11 @@ THINKING = "thinking goes back only to the model that gave it, and only signed"
         (path(("assistant", (thought("x", Replay(dialect="chat", family="claude", value=1)),))), {}, [(1, THINKING)]),
         (path(("assistant", (call("a"),)), ("tool", (WHOLE,))), {}, [(2, "the middle of a long result: look")]),
         (path(("tool", (result("a"),))), {}, [(1, "a result without its call: look")]),
+        (
+            path(("assistant", (call("a"),)), ("user", ("So?",)), ("tool", (result("a"),))),
+            {},
+            [(3, "a result without its call: look")],
+        ),
     ],
 )
 def test_each_with_its_reason(said: Any, fields: dict[str, Any], expected: list[tuple[int, str]]) -> None:

@@ -47,11 +47,20 @@ def _of_path(said: Iterable[Said], manifest: Manifest, files: Files) -> list[Lef
     found: list[LeftOut] = []
     calls: list[str] = []
     for one in said:
+        if _is_plain(one):
+            calls = []
+            continue
         reasons = [reason for part in one.parts for reason in _reasons(part, one, calls, manifest, files)]
         found += [LeftOut(id=one.node, reason=reason) for reason in dict.fromkeys(reasons)]
         if one.role != "tool":
             calls = [call.call for call in calls_of(one.parts)]
     return found
+
+
+def _is_plain(one: Said) -> bool:
+    """Whether ONE is words alone that are sent as they are, as nearly all messages are."""
+    parts = one.parts
+    return len(parts) == 1 and type(part := parts[0]) is Text and one.role != "tool" and bool(part.text.strip())
 
 
 def _reasons(part: Part, one: Said, calls: list[str], manifest: Manifest, files: Files) -> Iterator[str]:

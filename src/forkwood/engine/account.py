@@ -54,6 +54,13 @@ class Turn(Struct, frozen=True, kw_only=True):
     granted: tuple[Id, ...] = ()
 
 
+class Path(Struct, frozen=True, kw_only=True):
+    """What a path said as of a recipe's log number, and its entries that it did not: hidden or purged."""
+
+    said: list[Said]
+    unsaid: tuple[LeftOut, ...] = ()
+
+
 def why(tx: Tx, node: int) -> Why:
     """How the reply NODE was made (or the reply whose results it holds). Raises Refused for what no run made."""
     row = nodes.row(tx, nodes.group(tx, node)[0])
@@ -68,9 +75,10 @@ def why(tx: Tx, node: int) -> Why:
 
 
 def _accounted(tx: Tx, row: Node, turn: Turn) -> Why:
-    recipe = turn.recipe
-    verified, reason, prompt = verdict(tx, recipe)
-    kept, said = turn.kept, _said(tx, recipe)
+    recipe, kept = turn.recipe, turn.kept
+    path = _path(tx, recipe)
+    said = path.said
+    verified, reason, prompt = _judged(tx, recipe, path)
     body = manifests.body(tx, recipe.manifest)
     return Why(
         node=row.id,
@@ -79,7 +87,7 @@ def _accounted(tx: Tx, row: Node, turn: Turn) -> Why:
         manifest=_readable(body),
         recipe=wire.plain(recipe),
         entries=tuple(one.node for one in said),
-        left_out=(*_hidden(tx, recipe), *_omitted(tx, said, recipe)),
+        left_out=(*path.unsaid, *_omitted(tx, said, recipe)),
         prompt=None if prompt is None else wire.plain(prompt),
         prompt_digest=recipe.prompt_digest,
         request_digest=recipe.request_digest,
@@ -135,28 +143,31 @@ def rebuild(tx: Tx, recipe: Recipe) -> Prompt:
 
 def verdict(tx: Tx, recipe: Recipe) -> tuple[bool | None, str | None, Prompt | None]:
     """Whether the prompt can be proved; the reason where not (with the first differing entry); the prompt, rebuilt."""
+    return _judged(tx, recipe, _path(tx, recipe))
+
+
+def _judged(tx: Tx, recipe: Recipe, path: Path) -> tuple[bool | None, str | None, Prompt | None]:
     if recipe.form not in joins.FORMS:
         return None, "form unknown", None
-    gone = _gone(tx, recipe)
+    gone = _gone(tx, recipe, path)
     if gone is not None:
         return None, gone, None
     try:
-        prompt = rebuild(tx, recipe)
+        prompt = rebuilt(tx, path.said, recipe)
     except NotFound as lost:
         return None, f"lost: {lost.message}", None
     except Conflict as altered:
         return False, altered.message, None
     if wire.digest(prompt) == recipe.prompt_digest:
         return True, None, prompt
-    return False, _difference(tx, recipe), prompt
+    return False, _difference(tx, recipe, path.said), prompt
 
 
-def _gone(tx: Tx, recipe: Recipe) -> str | None:
+def _gone(tx: Tx, recipe: Recipe, path: Path) -> str | None:
     """Why nothing can be said of the prompt: what it was made of was purged, or is not in the store."""
     if recipe.summary is not None and not summaries.is_kept(tx, recipe.summary):
         return "purged"
-    path = walk.light_entries(tx, _spot(tx, recipe))
-    if any(entry.purged for entry in path) or manifests.is_husk(tx, recipe.manifest):
+    if any(one.reason == "purged" for one in path.unsaid) or manifests.is_husk(tx, recipe.manifest):
         return "purged"
     body = manifests.body(tx, recipe.manifest)
     if body is None:
@@ -215,14 +226,19 @@ def _said(tx: Tx, recipe: Recipe) -> list[Said]:
     return places.said(tx, _spot(tx, recipe), log=recipe.log)
 
 
-def _hidden(tx: Tx, recipe: Recipe) -> list[LeftOut]:
-    entries = walk.light_entries(tx, _spot(tx, recipe))
+def _path(tx: Tx, recipe: Recipe) -> Path:
+    """The path of RECIPE, read once: where all of it was said, nothing is looked for that was not."""
+    said, spot = _said(tx, recipe), _spot(tx, recipe)
+    if len(said) == walk.size(tx, spot):
+        return Path(said=said)
+    entries = walk.light_entries(tx, spot)
     unseen = marks.hidden_at(tx, recipe.log, [entry.node for entry in entries])
-    return [
+    unsaid = tuple(
         LeftOut(id=entry.id.hex(), reason="purged" if entry.purged else "hidden")
         for entry in entries
         if entry.purged or entry.node in unseen
-    ]
+    )
+    return Path(said=said, unsaid=unsaid)
 
 
 def _omitted(tx: Tx, said: list[Said], recipe: Recipe) -> tuple[LeftOut, ...]:
@@ -262,9 +278,8 @@ def _summary(tx: Tx, recipe: Recipe, said: list[Said], prompt: Prompt | None) ->
     return replace(used, tokens_without=estimate(whole), tokens_with=estimate(prompt))
 
 
-def _difference(tx: Tx, recipe: Recipe) -> str:
+def _difference(tx: Tx, recipe: Recipe, said: list[Said]) -> str:
     """The first entry that is not what a recipe on this path says it was."""
-    said = _said(tx, recipe)
     known = _recorded(tx, recipe)
     for one in said:
         if one.node in known and known[one.node] != digest_of(one):
