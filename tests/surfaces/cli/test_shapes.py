@@ -136,6 +136,7 @@ SHAPES: dict[str, Callable[[World], Any]] = {
     "interactions": stopped_at_a_call,
     "interaction_answered": lambda world: given(["answer", stopped_at_a_call(world)[0]["id"], "allow", "--no-run"]),
     "grants": granted,
+    "summarized": lambda _: given(["summarize"]),
     "memories": lambda _: [succeed("memory", "--add", "tea", "green"), given(["memory"])][1],
     "error_not_found": lambda _: run_cli("show", "zzzz", "--json").value,
     "error_usage": lambda _: run_cli("switch", "--json").value,
