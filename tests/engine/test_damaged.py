@@ -1,12 +1,13 @@
-"""A run whose log is damaged: taking it over says so as a store does that cannot be used, and never breaks otherwise."""
+"""A run whose log is damaged: taking it over says so as a store does that cannot be used, and breaks nothing else."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from forkwood.domain.errors import ForkwoodError
+from forkwood.domain.errors import StoreUnusable
 from forkwood.store.db import Store
 from tests.engine.stage import WHO, FakeModel, FakeTool, Stage, calling, reply, results
 from tests.engine.test_use import approve
@@ -51,15 +52,10 @@ async def test_whatever_happened_to_its_log_a_run_is_driven_or_refused(tmp_path:
         stage, run = await waiting(tmp_path / str(number))
         damage(stage.store, DAMAGES[how], event.seq)
         engine = stage.another()
-        try:
+        with suppress(StoreUnusable):
             (result,) = results(await stage.drive(run, engine=engine))
-        except ForkwoodError as refused:
-            assert (refused.kind, refused.message != "") == ("store", True), (event.kind, refused)
-        else:
             assert result.status in {"done", "failed", "waiting", "cancelled"}, event.kind
             assert result.error is None or result.error["kind"] != "defect", (event.kind, result.error)
-        try:
-            engine.cancel(run, WHO)
-        except ForkwoodError as refused:
-            assert refused.kind == "store", event.kind
+        with suppress(StoreUnusable):
+            assert engine.cancel(run, WHO).status != "running", event.kind
         await engine.close()
