@@ -21,10 +21,10 @@ from forkwood.domain.act import (
 )
 from forkwood.domain.errors import Conflict
 from forkwood.domain.event import Event
-from forkwood.domain.ids import Id
+from forkwood.domain.ids import Id, ending
 from forkwood.domain.run import ACTIVE
 from forkwood.domain.tree import ROOT, Spot, parse_place
-from forkwood.runtime import queueing
+from forkwood.runtime import guard, queueing
 from forkwood.runtime.acts import Acting, OpenAct
 from forkwood.store import conversations, log, marks, names, queue, runs, walk
 
@@ -182,6 +182,8 @@ def _noted_marks(act: OpenAct, ids: tuple[Id, ...], *, hidden: bool) -> MarkChan
     changing = tuple(name for seq, name in seqs.items() if (seq in already) != hidden)
     if not changing:
         return None
+    for seq, name in seqs.items() if hidden else ():
+        guard.not_on_active_path(act.tx, [seq], ending(name), "hidden")
     change = MarkChanged(nodes=changing, hidden=hidden)
     act.effects.append(change)
     return change
