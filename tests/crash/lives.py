@@ -94,7 +94,7 @@ class Life:
 
     def begin(self, *arguments: str, fate: Fate = SPARED, **how: Any) -> tuple[int, Path]:
         """A process that carries out a command line, with `--json`; its number, and where it says what it says."""
-        if arguments[0] != "runtime":
+        if arguments[0] not in {"runtime", "chorus"}:
             arguments = (arguments[0], "--json", *arguments[1:])
         said = self.folder / f"said {next(self.names)}"
         named = Entrance(arguments=arguments, folder=str(self.folder), said=str(said), die_at=fate.die_at, **how)

@@ -34,6 +34,7 @@ from forkwood.runtime import Runtime
 from forkwood.store.db import Store, Tx
 from forkwood.surfaces.cli.failures import exit_code
 from tests.crash.cast import cast
+from tests.crash.chorus import sing
 
 NEVER_LOADED = ("embedded", "discover", "pull")
 
@@ -109,17 +110,20 @@ def stage(entrance: Entrance, ticks: Ticks) -> None:
 
 
 def carried_out(arguments: tuple[str, ...]) -> int:
-    """Carry out a command line; or, behind `runtime`, one verb with its arguments in JSON: what it gives is said."""
-    if arguments[0] != "runtime":
+    """Carry out a command line; or, behind `runtime`, one verb with its arguments in JSON: what it gives is said; or be
+    one voice of a chorus."""
+    if arguments[0] not in {"runtime", "chorus"}:
         return run(list(arguments))
-    verb, given = arguments[1], msgspec.json.decode(arguments[2], type=dict[str, Any])
     with Runtime.open(load_settings(os.environ), os.environ, via="cli") as runtime:
         try:
-            found: object = getattr(runtime, verb)(**given)
+            if arguments[0] == "chorus":
+                sing(runtime, int(arguments[1]), int(arguments[2]), arguments[3])
+            else:
+                given = msgspec.json.decode(arguments[2], type=dict[str, Any])
+                sys.stdout.buffer.write(wire.encode(getattr(runtime, arguments[1])(**given)) + b"\n")
         except ForkwoodError as error:
             sys.stderr.write(error.message)
             return exit_code(error)
-        sys.stdout.buffer.write(wire.encode(found) + b"\n")
     return 0
 
 
