@@ -156,9 +156,8 @@ prompt_cut_bytes_min = 8 * KIB
 # The store
 busy_ms = 30_000
 key_characters_max = 200
-receipt_days_min = 30
-"""Nobody who sends a command again within so many days has it done twice."""
 receipt_days_kept = 90
+"""A command that is sent again within so many days is not done twice. Thirty are promised."""
 receipts_pruned_max = 100
 """Receipts past their days that one command takes along."""
 search_words_max = 32
@@ -176,7 +175,7 @@ seq_max = 1 << 40
 time_ms_max = 1 << 47
 """A time after the year 6429 is damage, and no calendar shows it."""
 
-assert receipt_days_min <= receipt_days_kept
+assert receipt_days_kept >= 30, "so many are promised"
 assert rule_title_characters_max <= title_characters_max
 assert draft_bytes < message_bytes_max
 assert draft_ms <= cancel_ms_max // 2
