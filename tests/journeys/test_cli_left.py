@@ -95,6 +95,36 @@ def test_several_that_were_left_are_finished_one_by_one(tmp_path: Path, other: s
     assert texts() == ["Talk", WORDS, "Next", "Something else."]
 
 
+@pytest.mark.parametrize("which", [0, 1])
+def test_resume_drives_what_else_was_left_there(tmp_path: Path, which: int) -> None:
+    slow = talkative(tmp_path)
+    succeed("new")
+    killed("Talk", "--model", slow, "--model", slow)
+    left = [run["id"] for run in given(["runs"])]
+    results = [line for line in succeed("resume", left[which], "--json").lines if line["type"] == "result"]
+    assert [line["run"] for line in results] == [left[1 - which], left[which]], "the one that was named comes last"
+    assert {line["status"] for line in results} == {"done"}
+
+
+def test_a_command_that_only_reads_drives_nothing(tmp_path: Path) -> None:
+    succeed("new")
+    killed("Talk", "--model", talkative(tmp_path))
+    (run,) = given(["runs"])
+    for reads in (
+        ["path"],
+        ["tree"],
+        ["runs"],
+        ["pending"],
+        ["log"],
+        ["ls"],
+        ["show"],
+        ["switch", "@"],
+        ["search", "x"],
+    ):
+        succeed(*reads)
+    assert given(["runs"]) == [run]
+
+
 def test_one_who_does_not_want_it_ends_it_and_says_nothing(tmp_path: Path) -> None:
     succeed("new", "--model", talkative(tmp_path, "word " * 100_000))
     killed("Talk")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from forkwood.domain.errors import Misused, NotFound
 from forkwood.domain.ids import Id, ending
@@ -118,9 +119,11 @@ def retry(call: Call, *, node: str, models: tuple[str, ...]) -> int:
 def resume(call: Call, *, run: str | None) -> int:
     """Drive a run that nobody drives, or let one that failed, was cancelled or broke off go on from its tip.
 
-    Without RUN: the newest of the conversation.
+    Without RUN: the newest of the conversation. What else was left at work there goes on too.
     """
-    return answered(call, call.runtime.resume(run or _newest(call, ACTIVE | STOPPED), key=call.key))
+    started = call.runtime.resume(run or _newest(call, ACTIVE | STOPPED), key=call.key)
+    left = call.runtime.left(started.conversation)
+    return answered(call, replace(started, runs=tuple(dict.fromkeys((*started.runs, *left)))))
 
 
 @verb("runs")
