@@ -104,6 +104,14 @@ def granted(world: World) -> Any:
     return given(["grants"])
 
 
+def waiting(world: World) -> Any:
+    """What waits behind a run that stopped at a call."""
+    stopped_at_a_call(world)
+    succeed("send", "Later", "--model", world["model"])
+    succeed("send", "Look left", "--steer")
+    return given(["queue"])
+
+
 SHAPES: dict[str, Callable[[World], Any]] = {
     "conversation": lambda world: given(["use", world["conversation"]]),
     "conversation_forked": lambda _: given(["fork", "@"]),
@@ -136,6 +144,7 @@ SHAPES: dict[str, Callable[[World], Any]] = {
     "interactions": stopped_at_a_call,
     "interaction_answered": lambda world: given(["answer", stopped_at_a_call(world)[0]["id"], "allow", "--no-run"]),
     "grants": granted,
+    "queue": waiting,
     "summarized": lambda _: given(["summarize"]),
     "memories": lambda _: [succeed("memory", "--add", "tea", "green"), given(["memory"])][1],
     "error_not_found": lambda _: run_cli("show", "zzzz", "--json").value,
