@@ -303,3 +303,18 @@ def test_a_store_with_a_queue_is_sound(runtime: Runtime, home: Path, tmp_path: P
     queued(runtime, "c", attach=[note])
     runtime.close()
     assert Runtime.doctor(Settings(home=str(home)), via="cli").problems == ()
+
+
+def test_what_waits_for_a_run_that_was_lost_comes_behind_what_is_said_next(runtime: Runtime) -> None:
+    first = runtime.send("one")
+    [name, gone] = queued(runtime, "two", "three")
+    runtime.queue_remove(gone)
+    with runtime.house.store.write() as tx:
+        tx.run("UPDATE queued SET behind = zeroblob(16)")
+        tx.run("DELETE FROM run")
+    runtime.undo()
+    assert states(runtime) == [("two", "waiting"), ("three", "held")]
+    on = runtime.send("next", at=first.node.id)
+    assert on.released == (name, gone)
+    answered(runtime, on)
+    assert [text for text in texts(runtime) if text != "an answer"] == ["one", "next", "two", "three"]

@@ -113,7 +113,7 @@ def put_back(act: OpenAct, name: Id) -> None:
     if old.state != "removed" or not old.parts:
         return
     queue.check_room(act.tx, act.conversation)
-    waits = runs.row(act.tx, old.behind).status in ACTIVE
+    waits = runs.exists(act.tx, old.behind) and runs.row(act.tx, old.behind).status in ACTIVE
     queue.put_back(act.tx, name, waits=waits)
     if waits and old.steers:
         runs.add(act.tx, old.behind, SteerAsked(queued=name), who=act.house.who, now_ms=act.now_ms)
@@ -134,7 +134,9 @@ def _standing(tx: Tx, name: str) -> Queued:
 
 
 def _led_to(tx: Tx, run: Id, spot: Spot) -> bool:
-    """Whether the run that ended stands on the path to SPOT."""
+    """Whether the run that ended stands on the path to SPOT; one that damage has taken stands on any."""
+    if not runs.exists(tx, run):
+        return True
     tip = runs.tip(tx, run)
     return tip in {ROOT, spot} or places.standing(tx, spot, tip.node) is not None
 

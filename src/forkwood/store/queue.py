@@ -18,6 +18,8 @@ from forkwood.store.db import Tx
 _ROW = """SELECT q.id, c.id, q.behind, q.steers, q.state, q.parts, q.models, n.id, q.runs, q.by, q.via, q.created_ms
   FROM queued q JOIN conversation c ON c.seq = q.conversation LEFT JOIN node n ON n.seq = q.node"""
 _IN_QUEUE = "q.state IN ('waiting', 'held')"
+_HELD = """(q.state = 'held' OR (q.state = 'waiting'
+  AND q.behind NOT IN (SELECT id FROM run WHERE status IN ('queued', 'running', 'waiting'))))"""
 _IN_ORDER = "ORDER BY (SELECT seq FROM run r WHERE r.id = q.behind), q.steers DESC, q.position"
 _COUNT = "SELECT count(*) FROM queued q WHERE q.conversation = ? AND q.state IN ('waiting', 'held')"
 _LAST = "SELECT coalesce(max(position), 0) + 1 FROM queued WHERE conversation = ?"
@@ -90,8 +92,8 @@ def behind(tx: Tx, run: Id) -> list[Id]:
 
 
 def held(tx: Tx, conversation: int) -> list[Queued]:
-    """What is held in a conversation, in order."""
-    rows = tx.rows(f"{_ROW} WHERE q.conversation = ? AND q.state = 'held' {_IN_ORDER}", (conversation,))
+    """What is held in a conversation, in order; also what waits for a run that damage has taken: nothing sends it."""
+    rows = tx.rows(f"{_ROW} WHERE q.conversation = ? AND {_HELD} {_IN_ORDER}", (conversation,))
     return [_queued(one) for one in rows]
 
 

@@ -89,6 +89,11 @@ def open(  # noqa: A001  (runs.open reads as what it is)
     return seq
 
 
+def exists(tx: Tx, run: Id) -> bool:
+    """Whether there is a run of that id: what only names one outlives its loss."""
+    return tx.value("SELECT 1 FROM run WHERE id = ?", (bytes.fromhex(run),)) is not None
+
+
 def row(tx: Tx, run: Id) -> Run:
     """The run. Raises NotFound."""
     found = tx.one(f"{_ROW} WHERE r.id = ?", (bytes.fromhex(run),))
