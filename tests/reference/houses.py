@@ -54,8 +54,8 @@ def prompted(runtime: Runtime, node: str) -> list[tuple[str, str]]:
     assert (why.verified, why.reason) == (True, None)
     assert why.prompt is not None
     return [
-        (message["role"], "\n".join(part.get("text", f"<{part['kind']}>") for part in message["parts"]))
-        for message in why.prompt["messages"]
+        (message.role, "\n".join(getattr(part, "text", f"<{part.__struct_config__.tag}>") for part in message.parts))
+        for message in why.prompt.messages
     ]
 
 

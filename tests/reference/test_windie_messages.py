@@ -134,10 +134,10 @@ def test_windie_47_results_of_several_parts_keep_text_images_and_their_calls(run
     assert results_of(runtime.show(node).node.parts) == results
     prompt = runtime.why(answer).prompt
     assert prompt is not None
-    (sent,) = [message["parts"] for message in prompt["messages"] if message["role"] == "tool"]
-    assert [(part["call"], [one["kind"] for one in part["parts"]]) for part in sent] == [
-        ("b", ["text", "attachment", "text"]),
-        ("a", ["text"]),
+    (sent,) = [results_of(message.parts) for message in prompt.messages if message.role == "tool"]
+    assert [(part.call, [type(one) for one in part.parts]) for part in sent] == [
+        ("b", [Text, Attachment, Text]),
+        ("a", [Text]),
     ]
 
 

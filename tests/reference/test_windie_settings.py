@@ -150,7 +150,7 @@ def test_windie_10_a_system_prompt_is_sent_as_it_stands_and_earlier_ones_stay_re
     runtime.set("system", "")
     third = asked(runtime, tmp_path, "q3")
     sent = [runtime.why(node).prompt for node in (first, second, third)]
-    assert [prompt and prompt["system"] for prompt in sent] == ["Be brief.", "Be long.", None]
+    assert [prompt and prompt.system for prompt in sent] == ["Be brief.", "Be long.", None]
     changes = [event.payload for event in runtime.log() if event.kind == "setting.changed"]
     assert [change["effects"][0]["after"] for change in changes] == ["Be brief.", "Be long.", None]
     with pytest.raises(NotFound):

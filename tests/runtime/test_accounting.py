@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from forkwood.domain.errors import Refused
+from forkwood.domain.message import Text
 from forkwood.domain.settings import Settings
 from forkwood.runtime import Runtime
 from forkwood.store.opening import open_store
@@ -36,7 +37,7 @@ def test_a_reply_says_what_it_was_made_from(runtime: Runtime, tmp_path: Path) ->
     assert why.manifest is not None
     assert why.manifest["system"] == "Be brief."
     assert why.prompt is not None
-    assert [message["parts"] for message in why.prompt["messages"]] == [[{"kind": "text", "text": "q1"}]]
+    assert [message.parts for message in why.prompt.messages] == [(Text(text="q1"),)]
     assert why.entries == (runtime.path()[0].node.id,)
     assert why.usage == {"input": 7, "output": 2, "cache_read": 0, "cache_write": 0, "reasoning": 0}
     assert why.prompt_digest is not None

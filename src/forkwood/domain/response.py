@@ -13,6 +13,7 @@ from forkwood.domain.memory import Memory
 from forkwood.domain.message import Via
 from forkwood.domain.model import Usage
 from forkwood.domain.policy import Scope
+from forkwood.domain.prompt import Prompt
 from forkwood.domain.tree import Node
 
 
@@ -165,7 +166,7 @@ class Why(Struct, frozen=True, kw_only=True):
     recipe: dict[str, Any] | None
     entries: tuple[Id, ...]
     left_out: tuple[LeftOut, ...]
-    prompt: dict[str, Any] | None
+    prompt: Prompt | None
     prompt_digest: str | None
     request_digest: str | None
     verified: bool | None

@@ -88,7 +88,7 @@ def _accounted(tx: Tx, row: Node, turn: Turn) -> Why:
         recipe=wire.plain(recipe),
         entries=tuple(one.node for one in said),
         left_out=(*path.unsaid, *_omitted(tx, said, recipe)),
-        prompt=None if prompt is None else wire.plain(prompt),
+        prompt=prompt,
         prompt_digest=recipe.prompt_digest,
         request_digest=recipe.request_digest,
         verified=verified,

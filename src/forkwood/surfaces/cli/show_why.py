@@ -7,6 +7,7 @@ from typing import Any
 
 from forkwood.domain.ids import ending
 from forkwood.domain.interaction import Interaction
+from forkwood.domain.message import Part
 from forkwood.domain.response import Why
 from forkwood.surfaces.cli.glyphs import Inks
 from forkwood.surfaces.cli.screen_text import cropped, indented, visible, visible_line
@@ -41,13 +42,13 @@ def draw_prompt(why: Why, inks: Inks) -> str:
     """The prompt of WHY in words: system prompt, then each message under its role."""
     if why.prompt is None:
         return "The prompt cannot be built again."
-    said = [("system", str(why.prompt["system"]))] if why.prompt.get("system") else []
-    said += [(str(message["role"]), _words(message["parts"])) for message in why.prompt["messages"]]
+    said = [("system", why.prompt.system)] if why.prompt.system else []
+    said += [(message.role, _words(message.parts)) for message in why.prompt.messages]
     return "\n\n".join(f"{inks.bold(role)}\n{indented(visible(words))}" for role, words in said)
 
 
-def _words(parts: Sequence[Mapping[str, Any]]) -> str:
-    return "\n".join(str(part["text"]) if part.get("text") else f"[{part.get('kind')}]" for part in parts)
+def _words(parts: Sequence[Part]) -> str:
+    return "\n".join(getattr(part, "text", "") or f"[{part.__struct_config__.tag}]" for part in parts)
 
 
 def _verdict(why: Why, inks: Inks) -> str:
