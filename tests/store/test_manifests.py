@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import apsw
 import pytest
+from msgspec.structs import replace
 
 from forkwood import wire
 from forkwood.domain import limits
 from forkwood.domain.errors import Conflict, LimitExceeded
 from forkwood.store import manifests
 from forkwood.store.db import Store
-from tests.domain.paths import manifest
+from tests.domain.paths import LOOK, manifest
 
 
 @pytest.fixture
@@ -35,6 +39,40 @@ def test_one_that_is_too_large_is_not_stored(store: Store) -> None:
         with pytest.raises(LimitExceeded):
             manifests.put(tx, manifest(memories=("x" * limits.manifest_bytes_max,)))
         assert tx.value("SELECT count(*) FROM manifest") == 0
+
+
+TOOL_AROUND = len(wire.canonical(LOOK)) - len(LOOK.spec.description)
+
+
+def nested(depth: int) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    for _ in range(depth):
+        value = {"a": value}
+    return value
+
+
+AT_LIMIT: dict[str, Callable[[int], dict[str, Any]]] = {
+    "system_bytes_max": lambda size: {"system": "x" * size},
+    "tools_max": lambda size: {"tools": (LOOK,) * size},
+    "tool_bytes_max": lambda size: {
+        "tools": (replace(LOOK, spec=replace(LOOK.spec, description="x" * (size - TOOL_AROUND))),)
+    },
+    "manifest_depth_max": lambda size: {"project": nested(size - 2)},
+    "manifest_bytes_max": lambda size: {"memories": ("x" * (size - len(wire.canonical(manifest(memories=("",))))),)},
+}
+
+
+@pytest.mark.parametrize("limit", AT_LIMIT)
+def test_panelot_67_each_bound_holds_at_its_limit_before_anything_is_stored(store: Store, limit: str) -> None:
+    bound = getattr(limits, limit)
+    with store.write() as tx:
+        digest = manifests.put(tx, manifest(**AT_LIMIT[limit](bound)))
+        assert manifests.get(tx, digest) == manifest(**AT_LIMIT[limit](bound))
+        with pytest.raises(LimitExceeded) as over:
+            manifests.put(tx, manifest(**AT_LIMIT[limit](bound + 1)))
+        assert (over.value.facts["limit"], over.value.facts["got"]) == (limit, bound + 1)
+        assert "forkwood set" in over.value.hint and "xxx" not in f"{over.value} {over.value.facts}"
+        assert tx.value("SELECT count(*) FROM manifest") == 1
 
 
 def test_a_manifest_never_changes_and_an_altered_one_is_refused(store: Store) -> None:

@@ -117,6 +117,11 @@ class _Versioned(Struct):
     version: int
 
 
+_SHORTER = {
+    "system_bytes_max": "'forkwood set system TEXT' sets a shorter one",
+    "manifest_bytes_max": "'forkwood set system' and 'forkwood set tools' make it smaller",
+}
+_FEWER_TOOLS = "'forkwood set tools -NAME' takes one away"
 RETRY = "'forkwood retry NODE' starts a new run from the same place"
 
 
@@ -133,4 +138,4 @@ def _depth(value: Any) -> int:
 
 def _within(limit: str, what: str, got: int, bound: int) -> None:
     if got > bound:
-        raise LimitExceeded(what, limit=limit, bound=bound, got=got)
+        raise LimitExceeded(what, limit=limit, bound=bound, got=got, hint=_SHORTER.get(limit, _FEWER_TOOLS))
