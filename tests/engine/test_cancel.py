@@ -51,7 +51,7 @@ def ever(begun: asyncio.Event) -> Callable[[], Any]:
 
 
 def test_a_beat_is_kept_often_enough() -> None:
-    assert 2 * limits.draft_ms <= limits.cancel_ms_max == 500
+    assert 2 * limits.draft_ms <= 500, "it acts within half a second"
 
 
 async def test_windie_64_77_while_a_reply_streams(tmp_path: Path) -> None:

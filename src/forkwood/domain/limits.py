@@ -48,8 +48,6 @@ retry_after_seconds_max = 30
 draft_bytes = 2 * KIB
 draft_ms = 250
 """A cancel from another process is seen as soon as a draft is written: no later than this."""
-cancel_ms_max = 500
-"""Within which a cancel acts, from whichever process it is given."""
 watch_ms = 100
 """How often the store is looked at for a run that another process drives."""
 watch_deltas_max = 10_000
@@ -178,7 +176,6 @@ time_ms_max = 1 << 47
 assert receipt_days_kept >= 30, "so many are promised"
 assert rule_title_characters_max <= title_characters_max
 assert draft_bytes < message_bytes_max
-assert draft_ms <= cancel_ms_max // 2
 assert reply_bytes_max <= message_bytes_max <= 64 * MIB, "a 64 MiB paste is refused"
 assert tool_bytes_max < manifest_bytes_max
 assert summary_tokens_min < summary_tokens_max < embedded_context_tokens_max
