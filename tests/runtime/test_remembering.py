@@ -181,3 +181,11 @@ def test_a_history_is_found_by_a_name_or_by_the_id_of_any_version(runtime: Runti
     assert [one.id for one in history] == [first.id, second.id]
     assert runtime.memory_history(first.id[-8:]) == history == runtime.memory_history(second.id)
     assert runtime.memory("tea") == [second] and runtime.memory("milk") == []
+
+
+def test_a_fact_that_holds_a_credential_is_kept_with_a_notice(runtime: Runtime) -> None:
+    runtime.house.environ = {**runtime.house.environ, "MY_API_KEY": "a long secret value"}
+    assert runtime.memory_add("the key", "it is a long secret value").value.endswith("secret value")
+    assert runtime.notices() == ["the text holds the value of MY_API_KEY; it is kept and sent as it is"]
+    runtime.memory_add("tea", "green")
+    assert runtime.notices() == []

@@ -10,6 +10,7 @@ from forkwood.domain.interaction import PEOPLE
 from forkwood.domain.memory import Decision, Fact, Memory, MemoryState
 from forkwood.domain.text import storable
 from forkwood.runtime.acts import Acting
+from forkwood.runtime.wording import warned
 from forkwood.store import memories, names
 from forkwood.store.db import Tx
 
@@ -55,12 +56,15 @@ class Remembering(Acting):
 
     def memory_add(self, name: str, value: str, *, key: str | None = None) -> Memory:
         """State a fact: it counts at once, and what counted under that name is superseded. Stated again: no change.
+        One that holds a credential is kept as it is, with a notice.
 
         Raises Refused for blanks and for who is no person, LimitExceeded for what is too long or too much.
         """
         if not value.strip():
             raise Refused("a fact has a name and a value", hint="forkwood memory --forget NAME lets one be forgotten")
-        return self._state("memory_add", name, storable(value.strip()), key=key)
+        made = self._state("memory_add", name, storable(value.strip()), key=key)
+        self.house.notices += warned(self.house.secrets(), f"{made.name}\n{made.value}")
+        return made
 
     def memory_forget(self, name: str, *, key: str | None = None) -> Memory:
         """Let a fact count no more: a version without a value supersedes it, and those before stay. Raises NotFound."""
