@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from forkwood.domain.ids import Id
 from forkwood.domain.message import Text
 from forkwood.domain.model import Reply
+from forkwood.domain.settings import Settings
 from forkwood.engine.grip import Grip
 from forkwood.engine.live import Feed
 from forkwood.store import holding, runs
@@ -60,7 +61,7 @@ def test_windie_65_who_claims_anew_has_another_number_and_the_one_before_writes_
 
 
 def test_windie_66_nothing_begins_by_itself(tmp_path: Path) -> None:
-    runtime = door()
+    runtime = door(settings=Settings(home=str(tmp_path)))
     runtime.new(title="t")
     answered(runtime, runtime.send("hi", models=[script(tmp_path, {"text": "yes"})]))
     before = len(list(runtime.log()))
@@ -81,7 +82,7 @@ def test_panelot_28_a_key_belongs_to_its_client() -> None:
 def test_panelot_29_a_send_is_acknowledged_when_its_words_are_kept_and_its_run_says_why_it_failed(
     tmp_path: Path,
 ) -> None:
-    runtime = door()
+    runtime = door(settings=Settings(home=str(tmp_path)))
     runtime.new(title="t")
     missing = f"scripted:{tmp_path}/missing.json"
     first = answered(runtime, runtime.send("hi", models=[missing], key="k"))
