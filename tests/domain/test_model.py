@@ -10,7 +10,7 @@ from forkwood.domain.model import REPEATABLE, Price, Usage, cost_of, wait_before
 
 
 @pytest.mark.parametrize("reason", sorted(REPEATABLE))
-def test_what_may_pass_is_tried_again_with_doubled_waits(reason: FailureKind) -> None:
+def test_panelot_82_what_may_pass_is_tried_again_with_doubled_waits(reason: FailureKind) -> None:
     failure = ProviderFailed(reason, "busy")
     assert [wait_before(failure, number, 1.0) for number in (1, 2, 3)] == [0.5, 1.0, 2.0]
     assert [wait_before(failure, number, 0.0) for number in (1, 2, 3)] == [0.25, 0.5, 1.0]
@@ -31,7 +31,7 @@ def test_what_will_not_pass_is_told_at_once(reason: FailureKind) -> None:
         (limits.retry_after_seconds_max + 0.1, None),
     ],
 )
-def test_the_provider_says_how_long_within_bounds(retry_after: float, wait: float | None) -> None:
+def test_panelot_82_the_provider_says_how_long_within_bounds(retry_after: float, wait: float | None) -> None:
     assert wait_before(ProviderFailed("rate_limit", "slow", retry_after=retry_after), 1, 0.5) == wait
 
 

@@ -56,7 +56,7 @@ async def test_a_head_that_went_elsewhere_is_not_pulled_back(tmp_path: Path) -> 
     assert stage.path() == ["user: Hi", "user: meanwhile"]
 
 
-async def test_several_models_answer_as_siblings_and_the_first_ones_result_is_last(tmp_path: Path) -> None:
+async def test_windie_81_several_models_answer_as_siblings_and_the_first_ones_result_is_last(tmp_path: Path) -> None:
     stage = Stage(tmp_path, FakeModel(reply("One.")), FakeModel(reply("Two."), name="fake:two"))
     place = stage.say("Hi")
     one, two = stage.open("fake:one"), stage.open("fake:two", leads=False)

@@ -65,7 +65,7 @@ async def test_after_all_tries_the_run_fails_with_the_providers_words(tmp_path: 
 
 
 @pytest.mark.parametrize("status", [401, 403, 429])
-async def test_a_refused_key_gives_way_to_the_next_at_once(tmp_path: Path, status: int) -> None:
+async def test_panelot_81_a_refused_key_gives_way_to_the_next_at_once(tmp_path: Path, status: int) -> None:
     model = FakeModel([failed(status, "auth")], [failed(status, "auth")], reply("Hello."), keys=3)
     stage = Stage(tmp_path, model)
     stage.say("Hi")
@@ -111,7 +111,7 @@ async def test_a_failure_in_mid_reply_is_a_partial_reply_never_a_second_try(tmp_
     assert (result.status, result.text, len(model.attempts)) == ("failed", "Once", 1)
 
 
-async def test_a_stream_without_an_end_is_cut(tmp_path: Path) -> None:
+async def test_panelot_77_a_stream_without_an_end_is_cut(tmp_path: Path) -> None:
     stage = Stage(tmp_path, FakeModel([text("Once")]))
     result = await stage.answer()
     assert result.error is not None and result.error["reason"] == "cut"
@@ -125,7 +125,7 @@ async def test_a_model_that_cannot_be_opened_fails_the_run(tmp_path: Path) -> No
     assert (result.error["reason"], result.error["hint"]) == ("not_found", "try fake:one")
 
 
-async def test_a_cancel_while_it_waits_to_try_again_ends_it_at_once(tmp_path: Path) -> None:
+async def test_panelot_82_a_cancel_while_it_waits_to_try_again_ends_it_at_once(tmp_path: Path) -> None:
     stage = Stage(tmp_path, FakeModel([failed(503, "unavailable", retry_after=29.0)]))
     stage.say("Hi")
     run = stage.open()

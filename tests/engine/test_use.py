@@ -37,7 +37,9 @@ def approve(stage: Stage, run: str, answer: str) -> None:
 
 
 @pytest.mark.parametrize(("answer", "outcome", "used"), [("allow", "ok", ["a"]), ("deny", "denied", [])])
-async def test_an_approval_outlives_the_process(tmp_path: Path, answer: str, outcome: str, used: list[str]) -> None:
+async def test_windie_89_an_approval_outlives_the_process(
+    tmp_path: Path, answer: str, outcome: str, used: list[str]
+) -> None:
     tool = FakeTool("edit", effect="write", after_crash="journal")
     stage = Stage(tmp_path, FakeModel(calling("edit"), reply("Done.")), tools=[tool])
     stage.say("Hi")

@@ -77,7 +77,7 @@ def test_with_no_run_it_is_only_answered(tmp_path: Path) -> None:
     assert texts()[:4] == ["Find trees", "Let me look.", texts()[2], "Done."]
 
 
-def test_one_answer_of_two_leaves_the_run_waiting_for_the_other(tmp_path: Path) -> None:
+def test_windie_96_one_answer_of_two_leaves_the_run_waiting_for_the_other(tmp_path: Path) -> None:
     first, second = stop(tmp_path, SEARCH, SEARCH)
     ran = run_cli("answer", first["id"], "allow")
     assert ran.code == 5

@@ -137,7 +137,7 @@ def test_a_signature_counts_for_the_whole_of_its_block() -> None:
     assert second == Thinking(text="unsigned")
 
 
-def test_blocks_and_deltas_of_unknown_kinds_are_told_not_fatal() -> None:
+def test_panelot_86_blocks_and_deltas_of_unknown_kinds_are_told_not_fatal() -> None:
     frames = [
         block(0, type="server_tool_use"),
         delta(9, "input_json_delta", partial_json="{"),

@@ -228,7 +228,7 @@ def test_frames_that_say_nothing(frame: Any) -> None:
         ("null", "cut", "before the reply was whole"),
     ],
 )
-def test_how_a_reply_ended(reason: str, partial: str | None, words: str | None) -> None:
+def test_panelot_78_how_a_reply_ended(reason: str, partial: str | None, words: str | None) -> None:
     reply = read(chunk("null", content="a"), chunk(reason))
     assert (reply.parts, reply.partial) == ((Text(text="a"),), partial)
     assert (words is None and reply.error is None) or (words or "") in (reply.error or "")

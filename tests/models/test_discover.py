@@ -111,7 +111,7 @@ async def test_a_compatible_server_at_an_address_without_routes_stays_one() -> N
     assert (found.provider.url, found.provider.dialect, found.provider.kind) == (server.url, "chat", "llamacpp")
 
 
-async def test_each_failure_is_told_in_its_place_and_holds_up_no_other(nobody: str) -> None:
+async def test_panelot_85_each_failure_is_told_in_its_place_and_holds_up_no_other(nobody: str) -> None:
     broken = {"/v1/models": fake.Answer(body=b'{"data": [', content_type="application/json")}
     refused = {"/v1/models": fake.of({"error": {"message": "Invalid API Key"}}, 401)}
     odd = {"/v1/models": fake.of({"hello": "world"})}

@@ -97,7 +97,7 @@ def fail(status: int, body: Any, **headers: str) -> Any:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_kind_of_a_failure(case: Case) -> None:
+def test_panelot_84_the_kind_of_a_failure(case: Case) -> None:
     failed = fail(case.status, case.body)
     assert failed.reason == case.kind
     assert failed.facts["status"] == case.status
@@ -248,7 +248,7 @@ ECHOED = "sk-Seeded/secret+4711"
         f'{{"error": {{"message": "bad key", "code": "{ECHOED}"}}}}',
     ],
 )
-def test_a_key_in_any_form_does_not_come_back(body: str) -> None:
+def test_panelot_83_a_key_in_any_form_does_not_come_back(body: str) -> None:
     failed = from_response(Peer(provider="acme", secrets=(ECHOED,)), 400, {}, body.encode(), NOW)
     told = f"{failed.message} {failed.facts}"
     assert "bad key" in told

@@ -55,7 +55,7 @@ def test_a_stream_cut_in_two_at_every_byte(recorded: Recorded) -> None:
 
 
 @ALL
-def test_a_stream_that_ends_at_any_byte_is_never_taken_for_whole_before_its_end(recorded: Recorded) -> None:
+def test_panelot_77_a_stream_that_ends_at_any_byte_is_never_taken_for_whole_before_its_end(recorded: Recorded) -> None:
     whole = "".join(text for _, text in said(decoded(decoder(recorded.dialect), recorded.body)[0]))
     ended = False
     for cut in range(len(recorded.body)):
@@ -80,7 +80,7 @@ def test_other_line_ends_say_the_same(recorded: Recorded, newline: bytes) -> Non
     expect(recorded, *pieces(body, range(0, len(body), 3)))
 
 
-def test_an_unreadable_frame_is_told_and_the_rest_is_read() -> None:
+def test_panelot_79_an_unreadable_frame_is_told_and_the_rest_is_read() -> None:
     _, reply = decoded(decoder("chat"), events(chunk(content="a"), "not json", "[1]", chunk("stop", content="b")))
     assert reply.parts == (Text(text="ab"),)
     assert reply.partial is None
@@ -203,7 +203,7 @@ def test_control_characters_and_infinities_in_a_frame_are_let_through() -> None:
 
 
 @pytest.mark.parametrize("frame", [b"[" * 200_000, b"[" * 480 + b"]" * 480])
-def test_a_frame_nested_beyond_reason_is_unreadable(frame: bytes) -> None:
+def test_panelot_86_a_frame_nested_beyond_reason_is_unreadable(frame: bytes) -> None:
     reading = decoder("chat")
     reading.feed(SseEvent(data=frame))
     assert "could not be read" in reading.finish().notices[0]

@@ -113,7 +113,7 @@ UNSAID = (
 
 
 @pytest.mark.parametrize("unsaid", UNSAID, ids=lambda unsaid: unsaid.name)
-async def test_before_the_first_delta_every_end_is_a_failure(unsaid: Unsaid) -> None:
+async def test_panelot_79_before_the_first_delta_every_end_is_a_failure(unsaid: Unsaid) -> None:
     with pytest.raises(ProviderFailed) as caught:
         await read(Steps(*unsaid.steps), unsaid.dialect)
     assert caught.value.reason == unsaid.kind

@@ -275,7 +275,7 @@ async def test_a_missing_key_is_told_with_the_ways_to_give_it(settings: Settings
     assert "GEMINI_API_KEY or GOOGLE_API_KEY" in failed.value.hint
 
 
-async def test_a_server_that_is_down_is_told(settings: Settings) -> None:
+async def test_windie_92_a_server_that_is_down_is_told(settings: Settings) -> None:
     async with serving(fake.PLAIN) as server:
         gone = server.url
     here = Settings(home=settings.home, providers={"ollama": Provider(url=f"{gone}/v1")})

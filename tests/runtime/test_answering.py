@@ -140,7 +140,7 @@ def test_only_people_answer(scene: Scene, via: Via) -> None:
     assert len(door.grants()) == 1
 
 
-def test_approvals_of_a_turn_are_asked_together_and_the_run_waits_for_all(scene: Scene) -> None:
+def test_windie_88_approvals_of_a_turn_are_asked_together_and_the_run_waits_for_all(scene: Scene) -> None:
     edit, build = scene.stop(calls("edit", "build"))
     scene.first.answer(edit.id, ["allow"])
     assert driven(scene.first, edit.run).status == "waiting"

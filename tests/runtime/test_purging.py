@@ -215,7 +215,7 @@ def test_backups_go_also_where_a_reader_keeps_the_log_from_being_emptied(
     assert_gone(runtime)
 
 
-def test_a_purge_that_fails_leaves_the_conversation_open_and_no_receipt(
+def test_panelot_57_a_purge_that_fails_leaves_the_conversation_open_and_no_receipt(
     runtime: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     conversation = runtime.conversation().id
@@ -230,7 +230,7 @@ def test_a_purge_that_fails_leaves_the_conversation_open_and_no_receipt(
     assert_gone(runtime)
 
 
-def test_a_run_that_does_not_end_is_waited_for_so_long_and_then_the_purge_is_given_up(
+def test_panelot_56_a_run_that_does_not_end_is_waited_for_so_long_and_then_the_purge_is_given_up(
     runtime: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     conversation = runtime.conversation().id

@@ -251,7 +251,7 @@ def test_a_keyed_send_that_is_queued_is_done_once(runtime: Runtime, tmp_path: Pa
     assert texts(runtime)[2:3] == ["two"]
 
 
-def test_a_purge_that_has_begun_and_the_trash_take_nothing_in(runtime: Runtime) -> None:
+def test_panelot_58_a_purge_that_has_begun_and_the_trash_take_nothing_in(runtime: Runtime) -> None:
     first = runtime.send("one")
     with runtime.house.store.write() as tx:
         tx.run("UPDATE conversation SET closing = 1")

@@ -31,7 +31,7 @@ FITS_NOT: dict[str, list[dict[str, Any]]] = {
 }
 
 
-def test_the_tools_are_those_of_the_contract() -> None:
+def test_windie_51_the_tools_are_those_of_the_contract() -> None:
     assert list(TOOLS) == ["ask_user", "current_time", "recall", "remember", "search_conversations"]
     assert [name for name, tool in TOOLS.items() if tool.sealed.question] == ["ask_user"]
     assert [name for name, tool in TOOLS.items() if judge(Policy(), tool.sealed) == "ask"] == ["search_conversations"]

@@ -31,7 +31,7 @@ CODES = (
 
 
 @pytest.mark.parametrize(("error", "code"), CODES)
-def test_each_error_has_its_exit_code(error: ForkwoodError, code: int) -> None:
+def test_windie_92_each_error_has_its_exit_code(error: ForkwoodError, code: int) -> None:
     assert exit_code(error) == code
     assert tell(error, terminal(), as_json=False) == code
 
