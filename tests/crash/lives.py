@@ -177,26 +177,24 @@ class Life:
 
     def _check_effects(self, log: list[Event]) -> None:
         """Yeses and retries are counted as they stand in the log: a yes stands there before its effect is had."""
-        opened = {e.payload["interaction"]: e.payload for e in log if e.kind == "interaction.opened"}
-        answers = [
+        opened = {e.payload["interaction"]: e for e in log if e.kind == "interaction.opened"}
+        closed = [
             (opened[e.payload["interaction"]], e.payload["answer"]) for e in log if e.kind == "interaction.closed"
         ]
-        yes = {asked["call"] for asked, answer in answers if (asked["sort"], answer) == ("approval", "allow")}
-        retries = Counter(asked["call"] for asked, answer in answers if (asked["sort"], answer) == ("doubt", "retry"))
-        had, started = Counter(self.trace()), {e.payload["call"] for e in log if e.kind == "call.started"}
-        for call, times in had.items():
-            effect = PARTS[call]
-            assert call in started, "announced in the log before it was had"
-            assert effect == "read" or call in yes, "nothing runs without a yes"
-            assert effect != "write" or times == 1, "the disk decides, not a second try"
-            assert effect != "execute" or times <= 1 + retries[call], "what cannot be repeated ran twice"
+        answers = Counter((e.run, e.payload["call"], e.payload["sort"], answer) for e, answer in closed)
+        started = {(e.run, e.payload["call"]) for e in log if e.kind == "call.started"}
+        for line, times in Counter(left(self.folder / "trace")).items():
+            run, call = line.split()
+            assert (run, call) in started, "announced in the log before it was had"
+            assert PARTS[call] == "read" or answers[run, call, "approval", "allow"], "nothing runs without a yes"
+            assert PARTS[call] != "write" or times == 1, "the disk decides, not a second try"
+            retries = answers[run, call, "doubt", "retry"]
+            assert PARTS[call] != "execute" or times <= 1 + retries, "what cannot be repeated ran twice"
 
-    def outcomes(self) -> dict[str, str]:
-        """How each call ended, as the path has it: a reply with calls is followed by their results."""
-        found: dict[str, str] = {}
-        for entry in self.books.path():
-            found |= {part.call: part.outcome for part in entry.node.parts if isinstance(part, ToolResult)}
-        return found
+    def outcomes(self, node: str | None = None) -> dict[str, str]:
+        """How each call on the path to NODE (None: to the head) ended."""
+        parts = [part for entry in self.books.path(node) for part in entry.node.parts]
+        return {part.call: part.outcome for part in parts if isinstance(part, ToolResult)}
 
 
 def _check_replies(runtime: Runtime) -> None:
@@ -233,30 +231,36 @@ def copied(life: Life, folder: Path) -> Life:
 class Person:
     """Who sits at the terminal: goes on with what stopped, in one of the ways there are, and answers what waits.
 
-    YES says yes to a call; DOUBT answers a doubt.
+    YES says yes to a call; DOUBT answers a doubt; so many MODELS are asked at once.
     """
 
     def __init__(
-        self, life: Life, draws: Callable[[int], int], yes: Callable[[str], bool] = lambda _: True, doubt: str = "retry"
+        self,
+        life: Life,
+        draws: Callable[[int], int],
+        yes: Callable[[str], bool] = lambda _: True,
+        doubt: str = "retry",
+        models: int = 1,
     ) -> None:
         self.life, self.draws = life, draws
         self.yes, self.doubt = yes, doubt
-        self.doubts = 0
+        self.send = ("send", "Go", "--key", "once", *["--model", life.model] * (models - 1) * 2)
 
     def next(self) -> tuple[str, ...]:
         """The next command."""
         books = self.life.books
         if not books.listed():
             return ("new", "--model", self.life.model, "--key", "new")
+        moving = [run.id for run in books.runs() if run.status in {"queued", "running"}]
         waiting = books.pending()
-        if waiting:
+        if waiting and not (moving and self.draws(2)):
             return self.answer(waiting[self.draws(len(waiting))])
-        runs = books.runs()
-        if runs and runs[0].status == "running" and self.draws(3) == 0:
-            return ("resume", runs[0].id)
-        return ("send", "Go", "--key", "once")
+        if moving and self.draws(3) == 0:
+            return ("resume", moving[-1])
+        return self.send
 
     def answer(self, asked: Interaction) -> tuple[str, ...]:
+        """The words with which this person answers."""
         if asked.kind == "doubt":
             word = self.doubt
         elif asked.kind == "question":
@@ -270,7 +274,7 @@ class Person:
 
 
 def live(life: Life, person: Person, fates: Iterator[Fate]) -> Said:
-    """Let LIFE go on until its run is over, each process with the next of FATES; what the last one said.
+    """Let LIFE go on until its runs are over, each process with the next of FATES; what the last one said.
 
     A command that was killed is given again now and then, with the same key: by the person's choice.
     """
@@ -279,20 +283,23 @@ def live(life: Life, person: Person, fates: Iterator[Fate]) -> Said:
         command = again if again and person.draws(2) else person.next()
         said = life.run(*command, fate=next(fates, SPARED))
         again = command if said.code == KILLED and "--key" in command else None
-        life.check()
+        if said.code == KILLED:
+            life.check()
         expect(life, command, said)
-        if said.code == 0 and life.statuses() and life.statuses()[-1] in {"done", "failed", "cancelled"}:
+        statuses = life.statuses()
+        if said.code != KILLED and statuses and not {"queued", "running", "waiting"} & set(statuses):
             return said
     raise AssertionError("it never ended")
 
 
 def expect(life: Life, command: tuple[str, ...], said: Said) -> None:
-    """Whether a process that was not killed has the exit code that goes with how it found the run."""
+    """Whether a process that was not killed has the exit code that goes with how it found the runs."""
     if said.code == KILLED:
         return
     if command[0] == "new" or "--no-run" in command:
         assert said.code == 0, said.err
         return
-    status = said.lines[-1]["status"]
-    assert said.code == {"done": 0, "waiting": 5}[status], (command, said)
-    assert life.statuses()[-1] == status
+    told = {line["run"]: line["status"] for line in said.lines if line["type"] == "result"}
+    assert said.lines[-1]["type"] == "result", said
+    assert said.code == (5 if "waiting" in told.values() else 0), (command, said)
+    assert told.items() <= {run.id: run.status for run in life.books.runs()}.items()

@@ -17,7 +17,7 @@ from tests.soak import is_soaking, trials
 ENDED = {"look": "ok", "peek": "ok", "ask": "ok", "jot": "ok", "fire": "ok"}
 DOUBTS = ("retry", "done", "failed")
 FIRED = {"retry": "ok", "done": "ok", "failed": "error"}
-EVERY = 1 if is_soaking() else 5
+EVERY = 1 if is_soaking() else 6
 """Which of all points of the whole run are tried: in a soak each."""
 
 
@@ -51,25 +51,29 @@ def life_is_over(life: Life) -> bool:
 
 def finish(life: Life, person: Person, fates: Iterator[Fate]) -> None:
     """Live on to the end, and compare it with the end of a life in which nobody died."""
-    last = live(life, person, fates)
-    assert life.statuses() == ["done"]
-    assert [line for line in life.path() if line.startswith(("user", "assistant"))] == [
-        "user: Go",
-        *(f"assistant: {reply['text']}" for reply in PLAY),
-    ]
+    live(life, person, fates)
+    again = life.run(*person.send)
+    told = [line for line in again.lines if line["type"] == "result"]
+    assert again.code == 0
+    assert [(line["status"], line["text"]) for line in told] == [("done", "Done.")] * len(life.statuses())
+    assert len(life.log_of("message.sent")) == 1
+    assert len(life.log_of("run.opened")) == len(life.log_of("run.ended")) == len(told)
     doubts = [event for event in life.log_of("interaction.opened") if event.payload["sort"] == "doubt"]
-    assert {event.payload["call"] for event in doubts} <= {"fire"}
     denied = {name: "denied" for name in ("jot", "fire") if not person.yes(name)}
-    fired = {"fire": FIRED[person.doubt]} if doubts else {}
-    assert life.outcomes() == ENDED | fired | denied
-    again = life.run("send", "Go", "--key", "once")
-    assert (again.code, again.lines[-1]["status"], again.lines[-1]["text"]) == (0, "done", "Done.")
-    assert last.lines[-1] == again.lines[-1]
-    assert len(life.log_of("message.sent")) == len(life.log_of("run.opened")) == len(life.log_of("run.ended")) == 1
+    for line in told:
+        assert [text for text in texts(life, line["node"]) if text] == ["Go", *(reply["text"] for reply in PLAY)]
+        fired = {"fire": FIRED[person.doubt]} if line["run"] in {event.run for event in doubts} else {}
+        assert life.outcomes(line["node"]) == ENDED | denied | fired
+    assert {event.payload["call"] for event in doubts} <= {"fire"}
     life.check()
+    life.close()
 
 
-def test_killed_at_every_commit_and_every_effect_it_ends_as_if_nothing_had_happened(
+def texts(life: Life, node: str) -> list[str]:
+    return [entry.node.text for entry in life.books.path(node) if entry.node.role != "tool"]
+
+
+def test_pain_37_killed_at_every_commit_and_every_effect_it_ends_as_if_nothing_had_happened(
     theatre: Theatre, tmp_path: Path
 ) -> None:
     tried = 0
@@ -85,17 +89,18 @@ def test_killed_at_every_commit_and_every_effect_it_ends_as_if_nothing_had_happe
     assert tried >= 60 / EVERY
 
 
-@pytest.mark.parametrize("seed", range(trials(6, 30)))
+@pytest.mark.parametrize("seed", range(trials(4, 45)))
 def test_killed_again_and_again_it_ends_all_the_same(theatre: Theatre, tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     life = Life(theatre, tmp_path / "life")
     no = chance.choice([(), (), ("jot",), ("fire",), ("jot", "fire")])
-    person = Person(life, chance.randrange, lambda name: name not in no, chance.choice(DOUBTS))
+    doubt, models = chance.choice(DOUBTS), 1 + seed % 3 // 2
+    person = Person(life, chance.randrange, lambda name: name not in no, doubt, models)
     fates = (Fate(chance.randrange(1, 14)) for _ in range(10))
     finish(life, person, fates)
 
 
-@pytest.mark.parametrize("seed", range(trials(4, 30)))
+@pytest.mark.parametrize("seed", range(trials(3, 40)))
 def test_killed_at_any_moment_it_ends_all_the_same(theatre: Theatre, tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     life = Life(theatre, tmp_path / "life")
