@@ -61,6 +61,18 @@ def test_door_client_and_key_of_who_asked_are_told(runtime: Runtime, tmp_path: P
         assert "the third of May" not in str(why.manifest), "one manifest serves many runs"
 
 
+def test_who_queued_a_message_asked_for_its_reply(runtime: Runtime, tmp_path: Path) -> None:
+    model = script(tmp_path, {"text": "yes"})
+    first = runtime.send("one", models=[model])
+    runtime.house.settings = replace(runtime.house.settings, client="nightly")
+    assert runtime.send("two", models=[model], key="k").queued
+    answered(runtime, first)
+    last = runtime.path()[-1].node
+    why = runtime.why(last.id)
+    assert (len(runtime.path()), why.client, why.key, why.verified) == (4, "nightly", "k", True)
+    assert runtime.why(runtime.path()[1].node.id).client == "cli"
+
+
 def test_every_reply_stays_proved_after_later_hides_edits_and_settings(runtime: Runtime, tmp_path: Path) -> None:
     replies = [reply(runtime, tmp_path, text) for text in ("q1", "q2", "q3")]
     ids = [entry.node.id for entry in runtime.path()]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from forkwood.store import stats
 from forkwood.store.db import Store
+from forkwood.store.migrations import SCHEMA_VERSION
 from tests.store.richness import rich
 from tests.store.seeds import opened
 
@@ -19,7 +20,7 @@ def test_a_store_is_counted(home: Path) -> None:
     assert counted == (2, 0, 65, 1, 1, 0)
     assert (found.runs, found.blobs, found.blob_bytes) == ({"done": 1}, 1, 10_240)
     assert found.file_bytes == (home / "forkwood.db").stat().st_size
-    assert found.version == 1
+    assert found.version == SCHEMA_VERSION
     assert 60 * 400 < found.text_bytes < 60 * 600
 
 

@@ -86,6 +86,7 @@ def _opened(tx: Tx, supplies: Supplies, held: Held, message: Queued, node: int) 
     """A run for each model that is to reply: those named with the message, else the conversation's, else the last."""
     models = message.models or (conversations.row(tx, held.conversation).model or held.model,)
     ids = tuple(supplies.new_id() for _ in models)
+    client, key = queue.command(tx, message.id)
     for run, model in zip(ids, models, strict=True):
         runs.open(
             tx,
@@ -96,6 +97,8 @@ def _opened(tx: Tx, supplies: Supplies, held: Held, message: Queued, node: int) 
             leads=run == ids[0],
             who=Who(by=message.by, via=message.via),
             now_ms=supplies.clock(),
+            client=client,
+            key=key,
         )
     return ids
 

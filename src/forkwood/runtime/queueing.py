@@ -74,6 +74,8 @@ def enqueue(act: OpenAct, run: Id, parts: tuple[Part, ...], models: Sequence[str
         models=models,
         who=who,
         now_ms=act.now_ms,
+        client=act.house.settings.client,
+        key=act.key,
     )
     if steers:
         runs.add(act.tx, run, SteerAsked(queued=name), who=who, now_ms=act.now_ms)

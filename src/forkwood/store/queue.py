@@ -37,17 +37,25 @@ def add(
     models: Sequence[str],
     who: Who,
     now_ms: int,
+    client: str | None = None,
+    key: str | None = None,
 ) -> None:
     """Let a message wait behind a run, last of all there. Raises LimitExceeded where too many wait already."""
     check_room(tx, conversation)
     tx.run(
-        f"""INSERT INTO queued (id, conversation, behind, position, steers, state, parts, models, by, via, created_ms)
-            VALUES (?, ?, ?, ({_LAST}), ?, 'waiting', ?, ?, ?, ?, ?)""",
+        f"""INSERT INTO queued (id, conversation, behind, position, steers, state, parts, models, by, via, client, key,
+              created_ms) VALUES (?, ?, ?, ({_LAST}), ?, 'waiting', ?, ?, ?, ?, ?, ?, ?)""",
         (
             bytes.fromhex(id), conversation, bytes.fromhex(behind), conversation, steers, wire.text(parts),
-            wire.text(tuple(models)), who.by, who.via, now_ms,
+            wire.text(tuple(models)), who.by, who.via, client, key, now_ms,
         ),
     )  # fmt: skip
+
+
+def command(tx: Tx, id: Id) -> tuple[str | None, str | None]:
+    """The client of the command that queued a message, and the key it carried; where they are known."""
+    client, key = tx.one("SELECT client, key FROM queued WHERE id = ?", (bytes.fromhex(id),)) or (None, None)
+    return client, key
 
 
 def check_room(tx: Tx, conversation: int) -> None:

@@ -15,6 +15,8 @@ CREATE TABLE queued (
   runs TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(runs)),  -- those that reply to it, by name
   by TEXT NOT NULL,
   via TEXT NOT NULL,
+  client TEXT,                                  -- and the key of the command, as it carried them
+  key TEXT,
   created_ms INTEGER NOT NULL,
   CHECK ((state = 'sent') = (node IS NOT NULL))
 ) STRICT;
