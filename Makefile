@@ -34,8 +34,8 @@ bench: setup ## measure against floors and two other programs; one table (ARGS=-
 	@PYTHON='$(PYTHON)' sh scripts/setup bench
 	.venv/bin/python -m benchmarks $(ARGS)
 
-soak: setup ## the tests with fifty times the examples, for an hour nobody waits for
-	$(PYTEST) --hypothesis-profile=thorough
+soak: setup ## the tests with fifty times the examples, for an hour nobody waits for (ARGS=tests/crash for a part)
+	$(PYTEST) --hypothesis-profile=thorough $(ARGS)
 
 format: setup ## write the house's format
 	.venv/bin/ruff format
