@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks import disk, others, searching, start, stream, tree
+from benchmarks import disk, others, runs, searching, start, stream, tree
 from benchmarks.table import Line, render
 
 GROUPS: dict[str, Callable[..., Iterator[Line]]] = {
@@ -17,6 +17,7 @@ GROUPS: dict[str, Callable[..., Iterator[Line]]] = {
     "searching": searching.measure,
     "disk": disk.measure,
     "stream": stream.measure,
+    "runs": runs.measure,
     "start": start.measure,
     "others": others.measure,
 }

@@ -24,11 +24,11 @@ def measure(*, quick: bool) -> Iterator[Line]:
     rounds, many = (5, CONVERSATIONS // 10) if quick else (15, CONVERSATIONS)
     with world() as (runtime, home):
         straight(runtime, 100)
-        bare = _command(home, sys.executable, "-c", "pass")
-        yield ratio("forkwood --version", *interleaved(_command(home, FORKWOOD, "--version"), bare, rounds), 6.0)
-        yield ratio("forkwood path of 100", *interleaved(_command(home, FORKWOOD, "path"), bare, rounds), 12.0)
+        bare = command(home, sys.executable, "-c", "pass")
+        yield ratio("forkwood --version", *interleaved(command(home, FORKWOOD, "--version"), bare, rounds), 6.0)
+        yield ratio("forkwood path of 100", *interleaved(command(home, FORKWOOD, "path"), bare, rounds), 12.0)
         _add_conversations(runtime, many)
-        ours, floor = interleaved(_command(home, FORKWOOD, "ls", "--json"), bare, rounds)
+        ours, floor = interleaved(command(home, FORKWOOD, "ls", "--json"), bare, rounds)
         yield ratio(f"forkwood ls of {many:,}", ours, floor)
         store = runtime.house.store
         with store.read() as tx:
@@ -42,7 +42,8 @@ def measure(*, quick: bool) -> Iterator[Line]:
         )
 
 
-def _command(home: Path, *words: str) -> Act:
+def command(home: Path, *words: str) -> Act:
+    """A command as a person starts it, on the store in HOME."""
     environ = {**os.environ, "FORKWOOD_HOME": str(home), "FORKWOOD_LOCAL_SERVERS": ""}
 
     def act() -> None:

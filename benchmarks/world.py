@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -15,6 +15,7 @@ from forkwood.config import load_settings
 from forkwood.domain.act import MessageSent, Who
 from forkwood.domain.ids import Id, make_id
 from forkwood.domain.message import Origin, Role, Text
+from forkwood.domain.tool import Tool
 from forkwood.domain.tree import ROOT, Spot
 from forkwood.runtime import Runtime
 from forkwood.store import append, conversations, log, names
@@ -24,12 +25,12 @@ ROLES: tuple[Role, Role] = ("user", "assistant")
 
 
 @contextmanager
-def world() -> Iterator[tuple[Runtime, Path]]:
-    """A runtime over a new store, and its home; gone afterwards."""
+def world(tools: Mapping[str, Tool] | None = None) -> Iterator[tuple[Runtime, Path]]:
+    """A runtime over a new store, and its home; gone afterwards. TOOLS stand in for the program's own."""
     with TemporaryDirectory(prefix="forkwood-bench-") as folder:
         home = Path(folder) / "home"
         environ = {"FORKWOOD_HOME": str(home), "FORKWOOD_LOCAL_SERVERS": ""}
-        with Runtime.open(load_settings(environ), environ, via="cli") as runtime:
+        with Runtime.open(load_settings(environ), environ, via="cli", tools=tools) as runtime:
             yield runtime, home
 
 

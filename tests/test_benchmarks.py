@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
-from benchmarks.floors import TEXT_CHARACTERS, interleaved, sentences
+from benchmarks.floors import TEXT_CHARACTERS, Bare, interleaved, sentences
+from benchmarks.runs import logged
 from benchmarks.table import Line, ratio, render, spelled
 
 
@@ -44,3 +46,15 @@ def test_ours_and_the_floor_take_turns() -> None:
     order: list[str] = []
     interleaved(lambda: order.append("ours"), lambda: order.append("floor"), 2)
     assert order == ["ours", "floor"] * 3
+
+
+def test_commits_are_counted_and_those_of_before_are_not(tmp_path: Path) -> None:
+    bare, log = Bare(tmp_path / "bare.db"), tmp_path / "bare.db-wal"
+    bare.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    for _ in range(3):
+        bare.insert("x" * 9_000)
+    commits, written = logged(log)
+    assert (commits, written + 32) == (3, log.stat().st_size)
+    bare.connection.execute("PRAGMA wal_checkpoint(RESTART)")
+    bare.insert("x")
+    assert (logged(log)[0], log.stat().st_size) == (1, written + 32)
