@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from forkwood.domain.errors import StoreUnusable
+from forkwood.engine import account
 from forkwood.store.db import Store
 from tests.engine.stage import WHO, FakeModel, FakeTool, Stage, calling, reply, results
 from tests.engine.test_use import approve
@@ -59,3 +60,14 @@ async def test_whatever_happened_to_its_log_a_run_is_driven_or_refused(tmp_path:
         with suppress(StoreUnusable):
             assert engine.cancel(run, WHO).status != "running", event.kind
         await engine.close()
+
+
+@pytest.mark.parametrize("how", DAMAGES)
+async def test_why_of_its_reply_tells_what_it_can_or_names_the_damage(tmp_path: Path, how: str) -> None:
+    sound, run = await waiting(tmp_path / "sound")
+    for number, event in enumerate(sound.events(run)):
+        stage, run = await waiting(tmp_path / str(number))
+        (reply_node,) = [node.seq for node in stage.nodes() if node.role == "assistant"]
+        damage(stage.store, DAMAGES[how], event.seq)
+        with suppress(StoreUnusable), stage.store.read() as tx:
+            assert account.why(tx, reply_node).run == run, event.kind

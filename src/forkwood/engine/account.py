@@ -20,7 +20,7 @@ from forkwood.domain.memory import Memory
 from forkwood.domain.omissions import defused, left_out
 from forkwood.domain.prompt import Prompt, Said
 from forkwood.domain.response import LeftOut, SummaryUsed, Why
-from forkwood.domain.run_event import Recipe, ReplyKept
+from forkwood.domain.run_event import CallJudged, Recipe, ReplyInterrupted, ReplyKept, TurnStarted
 from forkwood.domain.tree import ROOT, Node, Spot, parse_place
 from forkwood.engine.prepare import digest_of, rebuilt
 from forkwood.store import (
@@ -192,13 +192,13 @@ def _turn(events: list[Event], row: Node) -> Turn | None:
     recipe: Recipe | None = None
     for index, event in enumerate(events):
         if event.kind == "turn.started":
-            recipe = msgspec.convert(event.payload["recipe"], Recipe)
+            recipe = msgspec.convert(event.payload, TurnStarted).recipe
         elif event.node == row.id and event.kind in {"reply.kept", "reply.interrupted"} and recipe is not None:
             kept = msgspec.convert(event.payload, ReplyKept) if event.kind == "reply.kept" else None
             after = list(takewhile(lambda one: one.kind != "turn.started", events[index + 1 :]))
             return Turn(
                 opened=events[0],
-                number=event.payload["turn"],
+                number=(kept or msgspec.convert(event.payload, ReplyInterrupted)).turn,
                 recipe=recipe,
                 kept=kept,
                 since=event.seq,
@@ -211,7 +211,8 @@ def _turn(events: list[Event], row: Node) -> Turn | None:
 def _granted(kept: ReplyKept, after: list[Event]) -> tuple[Id, ...]:
     """The grants that let calls of a reply run, as each was judged last."""
     found = {call.call: call.granted for call in kept.calls}
-    found |= {event.payload["call"]: event.payload.get("granted") for event in after if event.kind == "call.judged"}
+    judged = (msgspec.convert(event.payload, CallJudged) for event in after if event.kind == "call.judged")
+    found |= {call.call: call.granted for call in judged}
     return tuple(dict.fromkeys(grant for grant in found.values() if grant is not None))
 
 
@@ -298,5 +299,5 @@ def _recorded(tx: Tx, recipe: Recipe) -> dict[Id, str]:
     for run in dict.fromkeys(row.origin.run for row in made if row.origin.run):
         for event in log.events_of_run(tx, run, after=0):
             if event.kind == "turn.started":
-                known = {**event.payload["recipe"].get("fresh", {}), **known}
+                known = {**msgspec.convert(event.payload, TurnStarted).recipe.fresh, **known}
     return known | {node: digest for node, digest in recipe.fresh.items() if node not in known}
