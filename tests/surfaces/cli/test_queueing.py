@@ -134,3 +134,10 @@ def test_a_repeat_by_its_key_is_told_how_things_stand_by_then(run: str, monkeypa
     last = succeed("send", "one", "--key", "k", "--json").lines
     assert [line["type"] for line in last] == ["result"] and last[0]["text"] == "A reply."
     assert texts() == ["Hello?", "A reply.", "one", "A reply."]
+
+
+def test_in_a_chat_it_is_a_verb_like_any_other(run: str, waiting: list[str]) -> None:
+    typed = f"three\n/queue --edit {waiting[0][-8:]} not one but: 'two\n/queue --remove {waiting[1][-8:]}\n"
+    ran = run_cli("chat", stdin=typed.encode())
+    assert ran.code == 0 and ran.out.startswith("Queued as ")
+    assert [item["text"] for item in given(["queue"])] == ["not one but: 'two", "three"]
