@@ -14,6 +14,7 @@ from forkwood.domain.response import Started
 from forkwood.domain.settings import Settings
 from forkwood.domain.watch import Result
 from forkwood.runtime import Runtime
+from forkwood.store import backups
 from forkwood.store.opening import open_store
 from tests.runtime.doors import NOON, answered, door, heard, script, texts
 
@@ -318,3 +319,20 @@ def test_what_waits_for_a_run_that_was_lost_comes_behind_what_is_said_next(runti
     assert on.released == (name, gone)
     answered(runtime, on)
     assert [text for text in texts(runtime) if text != "an answer"] == ["one", "next", "two", "three"]
+
+
+def test_a_backup_in_which_a_purged_message_only_waited_says_nothing_of_it(runtime: Runtime, home: Path) -> None:
+    first = runtime.send("one")
+    [name] = queued(runtime, "zq-marker-0817")
+    runtime.queue_edit(name, "zq-marker-0817 again")
+    with runtime.house.store.write() as tx:
+        version = tx.connection.pragma("user_version")
+    with runtime.house.store.read() as tx:
+        backups.make(tx.connection, home, version=version, now_ms=NOON)
+    answered(runtime, first)
+    node = runtime.queued(name).node
+    assert node is not None
+    runtime.purge([node])
+    runtime.close()
+    assert not [file for file in home.rglob("*") if file.is_file() and b"zq-marker-0817" in file.read_bytes()]
+    assert list((home / "backups").iterdir()), "the backup stays"

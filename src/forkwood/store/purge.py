@@ -74,13 +74,27 @@ def condemned_by_name(tx: Tx, ids: Collection[Id]) -> Condemned:
 def is_in_copy(tx: Tx, what: Condemned) -> bool:
     """Whether a copy of the store holds words of WHAT."""
     drafted = tx.value(f"SELECT 1 FROM draft WHERE lower(hex(run)) IN {_INSIDE}", (wire.text(_hex(what.runs)),))
-    return bool(drafted) or says_anything(tx, _seqs(tx, "node", what.ids), _seqs(tx, "conversation", what.ids))
+    return (
+        bool(drafted)
+        or _waits_in_copy(tx, what)
+        or says_anything(tx, _seqs(tx, "node", what.ids), _seqs(tx, "conversation", what.ids))
+    )
+
+
+def _waits_in_copy(tx: Tx, what: Condemned) -> bool:
+    """Whether a message of WHAT was not sent yet when the copy was made. A copy of the first version has no queue."""
+    if tx.value("SELECT 1 FROM sqlite_schema WHERE name = 'queued'") is None:
+        return False
+    waits = f"SELECT 1 FROM queued WHERE parts <> '[]' AND lower(hex(id)) IN {_INSIDE}"
+    return tx.value(waits, (wire.text(sorted(what.ids)),)) is not None
 
 
 def forget_in_copy(tx: Tx, what: Condemned) -> None:
     """Destroy in a copy of the store what it has of WHAT."""
     found = condemned_by_name(tx, what.ids)
-    destroy(tx, replace(found, runs=found.runs | what.runs, titles=found.titles | what.titles))
+    destroy(
+        tx, replace(found, runs=found.runs | what.runs, titles=found.titles | what.titles, ids=found.ids | what.ids)
+    )
 
 
 def _hex(names: Collection[bytes]) -> list[str]:
@@ -191,8 +205,8 @@ def _forget_queued(tx: Tx, what: Condemned) -> None:
     """What still waited there says nothing any more, and does not come."""
     tx.run(
         f"""UPDATE queued SET parts = '[]', state = iif(state = 'sent', 'sent', 'removed')
-            WHERE conversation IN {_INSIDE}""",
-        (wire.text(sorted(what.conversations)),),
+            WHERE conversation IN {_INSIDE} OR lower(hex(id)) IN {_INSIDE}""",
+        (wire.text(sorted(what.conversations)), wire.text(sorted(what.ids))),
     )
 
 
