@@ -11,9 +11,9 @@ from tests.tidy import ROOT, files, functions
 
 DECISION = ROOT / "docs/decisions/0016-promises-of-earlier-programs.md"
 WANTED = {
-    "windie": (*range(1, 51), 79, 80, 57, 64, 65, 66, 94),
-    "panelot": (*range(1, 22), *range(39, 48), *range(70, 77), *range(22, 30), *range(35, 39), 59, 60),
-    "pain": (1, 2, *range(4, 14), *range(15, 19), 20, 21, 35, 37),
+    "windie": range(1, 98),
+    "panelot": range(1, 88),
+    "pain": (1, 2, *range(4, 14), *range(15, 19), 20, 21, 35, 37, 38, 40),
     "s": (1, 2, *range(4, 10), 11, 12, 14, 15, 17, 19, 20),
     "d": (1, 2, 3, 4, 6, 7, 8, 9, 10, 12),
 }

@@ -1,4 +1,4 @@
-"""Promises 48, 49, 52 and 54 of an earlier program: what was asked and begun when a process died, by our rules."""
+"""Promises 48, 49, 52, 54 and 57 of an earlier program: what was asked and begun when a process died, by our rules."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from tests.domain.happened import DRIVEN, OPENED, WRITE, answered, asks
 from tests.engine.stage import NOW, FakeModel, FakeTool, Stage, calling, reply, results
 from tests.engine.test_judging import Ruled
 from tests.engine.test_use import approve
+from tests.runtime import seeded
 from tests.runtime.askers import Asking, Writer, calls, driven
 from tests.runtime.doors import answered as heard_of
 from tests.runtime.doors import script
@@ -113,3 +114,20 @@ def test_panelot_54_without_its_yes_a_call_is_asked_about_and_never_run(lost: in
 def test_panelot_54_what_is_not_there_is_not_answered(house: Asking) -> None:
     with pytest.raises(NotFound):
         house.door().answer("0" * 32, ["allow"])
+
+
+def test_panelot_57_a_purge_that_fails_loses_nothing_of_what_is_there(
+    house: Asking, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime = house.door()
+    sent = runtime.send("Do it", models=[script(tmp_path, calls("edit"), {"text": "So."})])
+    assert heard_of(runtime, sent).status == "waiting"
+    runtime.send("And then?")
+    with monkeypatch.context() as patched:
+        patched.setattr("forkwood.store.purge.destroy", seeded.never)
+        with pytest.raises(KeyboardInterrupt):
+            runtime.purge([sent.conversation])
+    assert [(one.text, one.state) for one in runtime.queue()] == [("And then?", "held")]
+    assert [run.status for run in runtime.runs()] == ["cancelled"], "its runs end first, and nothing dangles"
+    assert [entry.node.role for entry in runtime.path()] == ["user", "assistant", "tool"]
+    assert runtime.conversation().hidden is False
