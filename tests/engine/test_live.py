@@ -11,6 +11,7 @@ from forkwood.domain import limits
 from forkwood.domain.model import Delta
 from forkwood.domain.watch import DeltaSeen, EventSeen, Result, Seen
 from forkwood.engine.live import Feed, Follower, Watcher, result, scrap
+from forkwood.store import drafts, log
 from forkwood.store.opening import open_store
 from tests.engine.stage import NOW, WHO, FakeModel, Scrap, Stage, calling, deltas, kinds, reply, results, text
 
@@ -161,6 +162,25 @@ async def test_a_follower_looks_again_after_the_time_that_is_set(
     monkeypatch.setattr("forkwood.engine.live.asyncio.sleep", rest)
     await Follower(stage.store, stage.open(), Watcher(), 0).until(lambda: len(slept) == 2)
     assert slept == [limits.watch_ms / 1000] * 2
+
+
+def test_a_reply_that_is_asked_for_again_is_followed_from_its_beginning(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    stage.say("Hi")
+    run, watcher = stage.open(), Watcher()
+    follower = Follower(stage.store, run, watcher, after=0)
+    with stage.store.write() as tx:
+        for number, words in enumerate(("one", " two")):
+            drafts.append(tx, run, 1, number, [text(words)])
+    follower.look()
+    with stage.store.write() as tx:
+        drafts.clear(tx, run)
+        again = log.payload_of("reply.interrupted", '{"turn":1}')
+        log.write(tx, again, who=WHO, now_ms=NOW, conversation=stage.conversation, run=run)
+        drafts.append(tx, run, 1, 0, [text("anew")])
+    follower._version = -1  # as where another process has written
+    follower.look()
+    assert deltas(drained(watcher)) == ["one", " two", "anew"]
 
 
 def test_a_feed_without_watchers_reads_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
