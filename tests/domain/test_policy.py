@@ -56,6 +56,24 @@ def test_a_grant_of_a_slot_holds_for_what_stood_in_it() -> None:
     assert judge(granted, tool(effect="execute"), "other") == judge(granted, tool(effect="execute")) == "ask"
 
 
+@pytest.mark.parametrize(
+    ("policy", "arguments", "granted"),
+    [
+        (Policy(grants=(GRANT,)), {}, GRANT.id),
+        (Policy(grants=(GRANT,), denied=("look",)), {}, None),
+        (Policy(grants=(GRANT,)), "{", None),
+    ],
+)
+def test_a_grant_is_named_only_where_it_lets_the_call_run(policy: Policy, arguments: Any, granted: str | None) -> None:
+    (found,) = asked([replace(call("a"), arguments=arguments)], {"look": tool()}, policy)
+    assert found.granted == granted
+
+
+def test_nobody_is_asked_whether_they_may_be_asked() -> None:
+    assert judge(Policy(), tool(question=True, effect="write")) == "allow"
+    assert judge(Policy(denied=("look",)), tool(question=True)) == "deny"
+
+
 def test_calls_are_judged_when_they_are_asked() -> None:
     tools = {"look": tool(effect="write", after_crash="journal"), "ask_user": tool(question=True)}
     found = asked([call("a"), call("b", "ask_user"), call("c", "missing")], tools, Policy())

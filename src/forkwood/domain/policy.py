@@ -39,10 +39,13 @@ class Policy(Struct, frozen=True, kw_only=True):
 
 
 def judge(policy: Policy, tool: ToolSealed, content: str | None = None) -> Verdict:
-    """The verdict on a call of TOOL; CONTENT is the hash of what stands in it where it is a slot."""
+    """The verdict on a call of TOOL; CONTENT is the hash of what stands in it where it is a slot.
+
+    A question is an interaction itself: nobody is asked whether it may be asked.
+    """
     if tool.spec.name in policy.denied:
         return "deny"
-    if granted(policy, tool, content) is not None:
+    if tool.question or granted(policy, tool, content) is not None:
         return "allow"
     match policy.mode, tool.effect:
         case "allow-all", _:
@@ -62,6 +65,12 @@ def granted(policy: Policy, tool: ToolSealed, content: str | None = None) -> Gra
     return next(fits, None)
 
 
+def judged(policy: Policy, tool: ToolSealed) -> tuple[Verdict, Id | None]:
+    """The verdict on a call of TOOL, and the grant that lets it run; None where none does, or a rule denies it."""
+    verdict, grant = judge(policy, tool), granted(policy, tool)
+    return verdict, grant.id if grant is not None and verdict == "allow" else None
+
+
 def asked(calls: Sequence[ToolCall], tools: Mapping[str, ToolSealed], policy: Policy) -> tuple[CallAsked, ...]:
     """The calls of a reply as the run machine sees them: judged now, by the sealed tools and policy."""
     return tuple(_asked(call, tools.get(call.name), policy) for call in calls)
@@ -77,21 +86,16 @@ def _asked(call: ToolCall, tool: ToolSealed | None, policy: Policy) -> CallAsked
             after_crash="again",
             fault=f"there is no tool '{call.name}'",
         )
-    grant = granted(policy, tool)
+    verdict, grant = judged(policy, tool)
+    fault = arguments.fault(call.arguments, tool.spec.schema)
     return CallAsked(
         call=call.call,
         name=call.name,
         effect=tool.effect,
-        verdict=_verdict(policy, tool),
+        verdict=verdict,
         after_crash=tool.after_crash,
         question=tool.question,
         spends_round=tool.spends_round,
-        fault=arguments.fault(call.arguments, tool.spec.schema),
-        granted=None if grant is None else grant.id,
+        fault=fault,
+        granted=None if fault else grant,
     )
-
-
-def _verdict(policy: Policy, tool: ToolSealed) -> Verdict:
-    """A question is an interaction itself: nobody is asked whether it may be asked."""
-    verdict = judge(policy, tool)
-    return "allow" if tool.question and verdict == "ask" else verdict

@@ -44,8 +44,7 @@ def judged_anew(call: CallAsked, tool: ToolSealed, now: Policy) -> CallJudged | 
 
     A person's yes to this very call stands where it would be asked again, and falls before a rule that denies.
     """
-    verdict, grant = policy.judge(now, tool), policy.granted(now, tool)
-    granted = grant.id if grant is not None and verdict == "allow" else None
+    verdict, granted = policy.judged(now, tool)
     if call.verdict == "ask":
         return CallJudged(call=call.call, verdict="deny") if verdict == "deny" else None
     if (verdict, granted) == (call.verdict, call.granted):
