@@ -59,7 +59,6 @@ class Watcher:
             self._waiting = asyncio.get_running_loop().create_future()
             await self._waiting
 
-
     async def rest_for(self, seconds: float) -> None:
         """As `rest`, but no longer than SECONDS."""
         with suppress(TimeoutError):

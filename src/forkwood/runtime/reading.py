@@ -79,7 +79,7 @@ class Reading(Verbs):
         return self._settled(conversation, self.house.store.read, look)
 
     def clients(self, versions: Sequence[Node]) -> dict[Id, str]:
-        """Which client asked for each of VERSIONS that a run made, by node; those of which nobody knows are left out."""
+        """Which client asked for each of VERSIONS that a run made, by node; where nobody knows, it is left out."""
         with self.house.store.read() as tx:
             known = ((node.id, runs.client(tx, node.origin.run)) for node in versions if node.origin.run)
             return {node: client for node, client in known if client}

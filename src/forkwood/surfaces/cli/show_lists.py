@@ -102,7 +102,7 @@ def draw_shown(shown: NodeShown, pen: Pen) -> str:
 
 
 def draw_history(versions: Sequence[Node], pen: Pen, clients: Mapping[Id, str] | None = None) -> str:
-    """Every version under its heading, oldest first, with when and by whom it was made; CLIENTS by node, where known."""
+    """Every version under its heading, oldest first, with when and by whom it was made. CLIENTS: by node, if known."""
     known = clients or {}
     total = len(versions)
     return "\n\n".join(
