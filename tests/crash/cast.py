@@ -66,13 +66,15 @@ def _line(call: ToolCall, at: Occasion) -> str:
     return f"{at.run} {call.call}"
 
 
-def called(*names: str, text: str = "Let me see.") -> dict[str, object]:
-    """A reply that calls tools of the cast: each call has the name of its tool."""
-    calls = [
-        {"name": "ask_user" if name == "ask" else name, "arguments": QUESTION if name == "ask" else {}, "call": name}
-        for name in names
-    ]
-    return {"text": text, "tool_calls": calls}
+def called(*calls: str, text: str = "Let me see.") -> dict[str, object]:
+    """A reply that calls tools of the cast: a call has the name of its tool, perhaps with a number behind it."""
+    asked = [{"name": tool_of(call), "arguments": QUESTION if call == "ask" else {}, "call": call} for call in calls]
+    return {"text": text, "tool_calls": asked}
+
+
+def tool_of(call: str) -> str:
+    """The tool that a call of that name is of."""
+    return "ask_user" if call == "ask" else call.rstrip("0123456789")
 
 
 PLAY = (called("look", "peek"), called("ask"), called("jot", "fire"), {"text": "Done.", "chunk": 2})

@@ -21,7 +21,7 @@ from forkwood.domain.interaction import Interaction
 from forkwood.domain.message import ToolCall, ToolResult
 from forkwood.domain.settings import Settings
 from forkwood.runtime import Runtime
-from tests.crash.cast import PARTS, PLAY, left
+from tests.crash.cast import PARTS, PLAY, left, tool_of
 from tests.crash.theatre import Entrance, Exit, Request
 
 KILLED = -9
@@ -186,10 +186,11 @@ class Life:
         for line, times in Counter(left(self.folder / "trace")).items():
             run, call = line.split()
             assert (run, call) in started, "announced in the log before it was had"
-            assert PARTS[call] == "read" or answers[run, call, "approval", "allow"], "nothing runs without a yes"
-            assert PARTS[call] != "write" or times == 1, "the disk decides, not a second try"
+            effect = PARTS[tool_of(call)]
+            assert effect == "read" or answers[run, call, "approval", "allow"], "nothing runs without a yes"
+            assert effect != "write" or times == 1, "the disk decides, not a second try"
             retries = answers[run, call, "doubt", "retry"]
-            assert PARTS[call] != "execute" or times <= 1 + retries, "what cannot be repeated ran twice"
+            assert effect != "execute" or times <= 1 + retries, "what cannot be repeated ran twice"
 
     def outcomes(self, node: str | None = None) -> dict[str, str]:
         """How each call on the path to NODE (None: to the head) ended."""
