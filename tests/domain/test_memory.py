@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from forkwood import wire
 from forkwood.domain import fences, limits
 from forkwood.domain.manifest import Bounds
-from forkwood.domain.memory import INTRODUCTION, Memory, Proposal, block
+from forkwood.domain.memory import INTRODUCTION, Memory, Proposal, block, fact_name
 from tests.domain.paths import remembered
 
 
@@ -33,6 +33,14 @@ def test_a_memory_and_a_proposal_are_read_again_as_they_were() -> None:
     )
     assert wire.decode(wire.encode(memory), Memory) == memory
     assert wire.decode(wire.encode(proposal), Proposal) == proposal
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("tea", "tea"), ("  my\n\tfavourite  tea ", "my favourite tea"), (" \n", ""), ("\ud83d", "\\ud83d")],
+)
+def test_a_fact_is_named_on_one_line(text: str, name: str) -> None:
+    assert fact_name(text) == name
 
 
 THREE = [remembered(1, "tea", "green"), remembered(2, "milk", "none"), remembered(3, "name", "Ada")]

@@ -11,6 +11,7 @@ from msgspec import Struct
 from forkwood.domain import fences
 from forkwood.domain.ids import Id
 from forkwood.domain.message import Via
+from forkwood.domain.text import storable
 
 MemoryState: TypeAlias = Literal["proposed", "accepted", "rejected"]
 Decision: TypeAlias = Literal["accepted", "rejected"]
@@ -81,6 +82,11 @@ class Block(Struct, frozen=True, kw_only=True):
 
     text: str | None
     left_out: tuple[Memory, ...]
+
+
+def fact_name(text: str) -> str:
+    """TEXT as facts are named: on one line, no blank beside another. Whoever names one is understood so."""
+    return " ".join(storable(text).split())
 
 
 def block(memories: Sequence[Memory], *, bytes_max: int, count_max: int) -> Block:

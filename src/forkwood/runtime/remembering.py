@@ -7,7 +7,7 @@ from collections.abc import Callable
 from forkwood.domain.errors import Misused, Refused
 from forkwood.domain.ids import Id
 from forkwood.domain.interaction import PEOPLE
-from forkwood.domain.memory import Decision, Fact, Memory, MemoryState
+from forkwood.domain.memory import Decision, Fact, Memory, MemoryState, fact_name
 from forkwood.domain.text import storable
 from forkwood.runtime.acts import Acting
 from forkwood.runtime.wording import warned
@@ -27,7 +27,7 @@ class Remembering(Acting):
             raise Misused(f"'{state}' is no state of a memory", hint=f"one of {', '.join(STATES)}")
         with self.house.store.read() as tx:
             wanted = None if state is None else STATES[state]
-            return memories.listed(tx, name=None if name is None else _plain(name), state=wanted)
+            return memories.listed(tx, name=None if name is None else fact_name(name), state=wanted)
 
     def memory_history(self, name: str) -> list[Memory]:
         """Every version of the fact of that name (or of the one that the id NAME belongs to), oldest first.
@@ -35,7 +35,7 @@ class Remembering(Acting):
         Raises NotFound.
         """
         with self.house.store.read() as tx:
-            found = memories.versions(tx, _plain(name))
+            found = memories.versions(tx, fact_name(name))
             return found or memories.versions(tx, memories.row(tx, names.memory(tx, name)).name)
 
     def memory_decide(self, name: str, decision: str, *, key: str | None = None) -> Memory:
@@ -72,7 +72,7 @@ class Remembering(Acting):
 
     def _state(self, verb: str, name: str, value: str, *, key: str | None) -> Memory:
         self._by_a_person()
-        fact = Fact(name=_plain(name), value=value, via=self.house.who.via)
+        fact = Fact(name=fact_name(name), value=value, via=self.house.who.via)
 
         def do(tx: Tx) -> Id:
             known = memories.accepted_by_name(tx, fact.name)
@@ -92,8 +92,3 @@ class Remembering(Acting):
     def _by_a_person(self) -> None:
         if self.house.who.via not in PEOPLE:
             raise Refused("only people decide what is remembered", hint="forkwood memory, at a terminal")
-
-
-def _plain(name: str) -> str:
-    """NAME as facts are named: on one line, no blank beside another."""
-    return " ".join(storable(name).split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from forkwood.domain import limits
+from forkwood.domain.memory import fact_name
 from forkwood.domain.message import ToolCall
 from forkwood.domain.tool import Occasion, ToolOutcome, ToolSealed
 from forkwood.store import memories
@@ -31,7 +32,7 @@ class Recall:
         assert isinstance(call.arguments, dict), "arguments are checked before a tool is used"
         name = call.arguments.get("name")
         with self._store.read() as tx:
-            return told(_all(tx) if name is None else _one(tx, " ".join(name.split())))
+            return told(_all(tx) if name is None else _one(tx, fact_name(name)))
 
     async def inspect(self, call: ToolCall, at: Occasion) -> ToolOutcome | None:  # noqa: ARG002 - the protocol's
         """Reading leaves nothing."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from forkwood.domain import limits
 from forkwood.domain.ids import Id
-from forkwood.domain.memory import Proposal
+from forkwood.domain.memory import Proposal, fact_name
 from forkwood.domain.message import ToolCall
 from forkwood.domain.tool import Occasion, ToolOutcome, ToolSealed
 from forkwood.store import memories
@@ -46,7 +46,7 @@ class Remember:
     async def use(self, call: ToolCall, at: Occasion) -> ToolOutcome:
         """Propose it. Raises LimitExceeded where too much waits, Refused for blanks: the model reads those."""
         assert isinstance(call.arguments, dict), "arguments are checked before a tool is used"
-        name, value = " ".join(call.arguments["name"].split()), call.arguments["value"].strip()
+        name, value = fact_name(call.arguments["name"]), call.arguments["value"].strip()
         with self._store.write() as tx:
             known = memories.accepted_by_name(tx, name)
             if known is not None and known.value == value:
