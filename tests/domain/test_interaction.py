@@ -14,6 +14,7 @@ from forkwood.domain.interaction import (
     Interaction,
     Question,
     Sort,
+    answer_words,
     answers_to,
     approval_words,
     checked,
@@ -41,6 +42,10 @@ def test_the_shape_of_the_contract() -> None:
         "via", "answered_ms", "expires_ms",
     ]  # fmt: skip
     assert wire.plain(Question(text="Which?", options=("a",))) == {"text": "Which?", "options": ["a"]}
+
+
+def test_an_answer_is_one_text() -> None:
+    assert [answer_words(one) for one in (None, "allow", ("red", "blue"))] == ["", "allow", "red / blue"]
 
 
 def asking(kind: Sort = "approval", call: str | None = "a", questions: int = 0) -> Interaction:

@@ -15,6 +15,8 @@ from forkwood.domain.message import By, Via
 from forkwood.domain.visible import visible
 
 Sort: TypeAlias = Literal["approval", "question", "doubt"]
+Answer: TypeAlias = str | tuple[str, ...]
+"""A word or text; to several questions a text each."""
 
 
 class Question(Struct, frozen=True, kw_only=True):
@@ -35,8 +37,8 @@ class CallShown(Struct, frozen=True, kw_only=True):
 
 
 class Interaction(Struct, frozen=True, kw_only=True):
-    """One interaction. ABOUT says what is asked; ANSWERS are the words that close it, none where any text does; GRANT is
-    what the yes gave."""
+    """One interaction. ABOUT says what is asked; ANSWERS are the words that close it, none where any text does; GRANT
+    is what the yes gave."""
 
     id: Id
     kind: Sort
@@ -47,7 +49,7 @@ class Interaction(Struct, frozen=True, kw_only=True):
     questions: tuple[Question, ...] | None
     about: str
     answers: tuple[str, ...]
-    answer: str | tuple[str, ...] | None = None
+    answer: Answer | None = None
     grant: Id | None = None
     by: By | None = None
     via: Via | None = None
@@ -74,7 +76,7 @@ def answers_to(sort: Sort, call: str | None) -> tuple[str, ...]:
             return ON_OR_NOT if call is None else HOW_IT_WENT
 
 
-def checked(asked: Interaction, words: Sequence[str]) -> str | tuple[str, ...]:
+def checked(asked: Interaction, words: Sequence[str]) -> Answer:
     """The answer to ASKED that WORDS give: one of its words; of a question a text each, of a single one all of WORDS.
 
     Raises Misused for any other, LimitExceeded for too long a text.
@@ -92,7 +94,7 @@ def checked(asked: Interaction, words: Sequence[str]) -> str | tuple[str, ...]:
     )
 
 
-def _texts(asked: Interaction, words: Sequence[str]) -> str | tuple[str, ...]:
+def _texts(asked: Interaction, words: Sequence[str]) -> Answer:
     count = len(asked.questions or ())
     texts = tuple(words) if count > 1 else (" ".join(words),)
     size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
@@ -105,6 +107,11 @@ def _texts(asked: Interaction, words: Sequence[str]) -> str | tuple[str, ...]:
         hint=f"forkwood answer {ending(asked.id)}{' TEXT' * max(count, 1)}",
         interaction=asked.id,
     )
+
+
+def answer_words(answer: Answer | None) -> str:
+    """An answer as one text; empty where there is none."""
+    return " / ".join((answer,) if isinstance(answer, str) else answer or ())
 
 
 def shown(name: str, arguments: Mapping[str, Any] | str) -> str:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from forkwood.domain import limits
 from forkwood.domain.ids import Id
-from forkwood.domain.interaction import Question, Sort
+from forkwood.domain.interaction import Answer, Question, Sort
 from forkwood.domain.message import Attachment, Outcome, PartialReason, Text
 from forkwood.domain.model import Usage
 
@@ -173,7 +173,7 @@ class InteractionClosed(Struct, frozen=True, kw_only=True):
 
     interaction: Id
     status: Literal["answered", "expired", "withdrawn"]
-    answer: str | tuple[str, ...] | None = None
+    answer: Answer | None = None
     grant: Id | None = None
 
 

@@ -9,8 +9,9 @@ from forkwood import wire
 from forkwood.domain import limits
 from forkwood.domain.act import Act, Effect, HeadMoved, SettingChanged
 from forkwood.domain.conversation import TitledBy
-from forkwood.domain.errors import Conflict, LimitExceeded, Misused
+from forkwood.domain.errors import Conflict, LimitExceeded, Misused, Refused
 from forkwood.domain.ids import Id
+from forkwood.domain.interaction import PEOPLE
 from forkwood.domain.tree import Spot
 from forkwood.runtime import naming, settling
 from forkwood.runtime.house import House
@@ -81,6 +82,11 @@ class OpenAct:
 
 class Acting(Verbs):
     """Verbs that change something, and the frame they are done in."""
+
+    def _only_people(self, do: str, command: str) -> None:
+        """Raises Refused at a door behind which a program or a model stands; people DO that by COMMAND."""
+        if self.house.who.via not in PEOPLE:
+            raise Refused(f"only people {do}: no model and no program does", hint=f"{command}, at a terminal")
 
     def _once(
         self, verb: str, arguments: dict[str, Any], shape: type[T], do: Callable[[Tx], T], *, key: str | None

@@ -6,15 +6,13 @@ from collections.abc import Sequence
 
 from forkwood.domain.errors import Conflict, Misused, Refused
 from forkwood.domain.ids import Id, ending
-from forkwood.domain.interaction import PEOPLE, Interaction, checked
+from forkwood.domain.interaction import Answer, Interaction, answer_words, checked
 from forkwood.domain.policy import Grant, Scope
 from forkwood.domain.response import GrantHeld
 from forkwood.runtime import naming
 from forkwood.runtime.acts import Acting
 from forkwood.store import grants, interactions, names, runs
 from forkwood.store.db import Tx
-
-Said = str | tuple[str, ...]
 
 
 class Answering(Acting):
@@ -44,8 +42,7 @@ class Answering(Acting):
         The first answer counts, and the same again is fine. Raises Conflict for another, and for one that comes after
         its time or after its run has ended; Misused for words that are no answer; Refused for who is no person.
         """
-        if self.house.who.via not in PEOPLE:
-            raise Refused("only people answer: no model and no program does", hint="forkwood pending, at a terminal")
+        self._only_people("answer", "forkwood pending")
 
         def do(tx: Tx) -> Id:
             asked = interactions.row(tx, names.interaction(tx, name))
@@ -69,15 +66,14 @@ class Answering(Acting):
 
     def revoke(self, name: str, *, key: str | None = None) -> GrantHeld:
         """End a grant: its tool asks again from the next call on, also in runs at work. No-op where it has ended."""
-        if self.house.who.via not in PEOPLE:
-            raise Refused("only people revoke what people granted", hint="forkwood grants, at a terminal")
+        self._only_people("revoke what people granted", "forkwood grants")
 
         def do(tx: Tx) -> GrantHeld:
             return grants.revoke(tx, names.grant(tx, name), who=self.house.who, now_ms=self.house.clock())
 
         return self._once("revoke", {"grant": name}, GrantHeld, do, key=key)
 
-    def _close(self, tx: Tx, asked: Interaction, given: Said, scope: Scope | None) -> None:
+    def _close(self, tx: Tx, asked: Interaction, given: Answer, scope: Scope | None) -> None:
         """The answer, and what it grants: other calls of that tool that wait there are covered by it too."""
         grant = None if scope is None else self._grant(tx, asked, scope)
         who, now_ms = self.house.who, self.house.clock()
@@ -113,7 +109,7 @@ class Answering(Acting):
             interactions.expire(tx, run, via=self.house.who.via, now_ms=self.house.clock())
 
 
-def _scope(asked: Interaction, given: Said, remember: str | None) -> Scope | None:
+def _scope(asked: Interaction, given: Answer, remember: str | None) -> Scope | None:
     """What a yes is remembered for. Raises Misused where it is no yes to a call, Refused for a scope there is not."""
     match remember:
         case None:
@@ -131,14 +127,14 @@ def _scope(asked: Interaction, given: Said, remember: str | None) -> Scope | Non
             raise Misused(f"'{remember}' is nothing a yes is remembered for", hint="--remember run|conversation")
 
 
-def _is_open(asked: Interaction, given: Said, *, remembered: bool) -> bool:
+def _is_open(asked: Interaction, given: Answer, *, remembered: bool) -> bool:
     """Whether ASKED still waits; False where the same was answered. Raises Conflict where it was closed otherwise."""
     if asked.status == "open":
         return True
     if asked.status == "answered" and asked.answer == given and (asked.grant is not None or not remembered):
         return False
     how = {
-        "answered": f"was answered by another word already: {_spelled(asked.answer)}",
+        "answered": f"was answered by another word already: {answer_words(asked.answer)}",
         "expired": "has expired: nobody answered in time, and that counts as a no",
         "withdrawn": "was withdrawn: its run has ended",
     }
@@ -151,7 +147,3 @@ def _is_open(asked: Interaction, given: Said, *, remembered: bool) -> bool:
         status=asked.status,
         answer=asked.answer,
     )
-
-
-def _spelled(answer: Said | None) -> str:
-    return " / ".join((answer,) if isinstance(answer, str) else answer or ())

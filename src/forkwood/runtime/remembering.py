@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from forkwood.domain.errors import Misused, Refused
 from forkwood.domain.ids import Id
-from forkwood.domain.interaction import PEOPLE
 from forkwood.domain.memory import Decision, Fact, Memory, MemoryState, fact_name
 from forkwood.domain.text import storable
 from forkwood.runtime.acts import Acting
@@ -45,7 +44,7 @@ class Remembering(Acting):
         """
         if decision not in WORDS:
             raise Misused(f"'{decision}' decides nothing", hint=f"one of {', '.join(WORDS)}")
-        self._by_a_person()
+        self._only_people("decide what is remembered", "forkwood memory")
 
         def do(tx: Tx) -> Id:
             return memories.decide(
@@ -71,7 +70,7 @@ class Remembering(Acting):
         return self._state("memory_forget", name, "", key=key)
 
     def _state(self, verb: str, name: str, value: str, *, key: str | None) -> Memory:
-        self._by_a_person()
+        self._only_people("decide what is remembered", "forkwood memory")
         fact = Fact(name=fact_name(name), value=value, via=self.house.who.via)
 
         def do(tx: Tx) -> Id:
@@ -88,7 +87,3 @@ class Remembering(Acting):
         made = self._once(verb, dict(arguments), Id, do, key=key)
         with self.house.store.read() as tx:
             return memories.row(tx, made)
-
-    def _by_a_person(self) -> None:
-        if self.house.who.via not in PEOPLE:
-            raise Refused("only people decide what is remembered", hint="forkwood memory, at a terminal")

@@ -10,7 +10,7 @@ from forkwood import wire
 from forkwood.domain.act import Who
 from forkwood.domain.errors import NotFound
 from forkwood.domain.ids import Id
-from forkwood.domain.interaction import CallShown, Interaction, answers_to, shown
+from forkwood.domain.interaction import Answer, CallShown, Interaction, answers_to, shown
 from forkwood.domain.message import ToolCall, Via
 from forkwood.domain.run_event import InteractionClosed, InteractionOpened, ReplyKept
 from forkwood.store import nodes, runs
@@ -56,9 +56,7 @@ def of_turn(tx: Tx, run: Id, after: int, until: int) -> list[Interaction]:
     return [_interaction(tx, found) for found in rows]
 
 
-def close(
-    tx: Tx, asked: Interaction, answer: str | tuple[str, ...], *, grant: Id | None, who: Who, now_ms: int
-) -> None:
+def close(tx: Tx, asked: Interaction, answer: Answer, *, grant: Id | None, who: Who, now_ms: int) -> None:
     """A person has answered. The interaction is open."""
     closed = InteractionClosed(interaction=asked.id, status="answered", answer=answer, grant=grant)
     runs.add(tx, asked.run, closed, who=who, now_ms=now_ms)

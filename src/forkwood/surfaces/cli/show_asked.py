@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from forkwood.domain.ids import ending
-from forkwood.domain.interaction import Interaction
+from forkwood.domain.interaction import Interaction, answer_words
 from forkwood.domain.response import GrantHeld
 from forkwood.surfaces.cli.screen_text import indented, visible, visible_line
 from forkwood.surfaces.cli.terminal import Terminal
@@ -50,9 +50,8 @@ def ways_to_answer(asked: Interaction) -> list[str]:
 
 def answered_words(asked: Interaction) -> str:
     """What an answer came to."""
-    said = asked.answer if isinstance(asked.answer, str) else " / ".join(asked.answer or ())
     kept = f" Remembered: forkwood grants --revoke {ending(asked.grant)} ends that." if asked.grant else ""
-    return f"{asked.kind} {ending(asked.id)} is answered: {visible_line(said)}.{kept}"
+    return f"{asked.kind} {ending(asked.id)} is answered: {visible_line(answer_words(asked.answer))}.{kept}"
 
 
 def draw_grants(found: Sequence[GrantHeld], now_ms: int) -> str:

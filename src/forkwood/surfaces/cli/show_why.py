@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from forkwood.domain.ids import ending
-from forkwood.domain.interaction import Interaction
+from forkwood.domain.interaction import Interaction, answer_words
 from forkwood.domain.message import Part
 from forkwood.domain.response import Why
 from forkwood.surfaces.cli.glyphs import Inks
@@ -105,7 +105,7 @@ def _summary(why: Why) -> list[str]:
 
 def _asked(one: Interaction) -> str:
     about = visible_line(one.call.name) if one.call else "the prompt"
-    said = one.answer if isinstance(one.answer, str) else " / ".join(one.answer or ())
+    said = answer_words(one.answer)
     how = f"{visible_line(said)}, by {one.by} via {one.via}" if said else one.status
     return f"{one.kind} {ending(one.id)} of {about}: {how}"
 
