@@ -17,6 +17,7 @@ from forkwood.domain.run_event import Recipe
 from forkwood.domain.tree import Spot
 from forkwood.engine import account
 from forkwood.store import log, manifests, marks, names
+from forkwood.store.db import Tx
 from tests.engine.stage import NOW, WHO, FakeModel, Stage, calling, reply, text
 from tests.engine.test_recover import dies_in_mid_reply
 
@@ -104,8 +105,8 @@ async def test_what_cannot_be_proved_says_why(tmp_path: Path) -> None:
     stage = await talked(tmp_path, 2)
     recipe = recipe_of(stage, 3)
     with stage.store.read() as tx:
-        assert account.verdict(tx, replace(recipe, form=99))[:2] == (None, "form unknown")
-        assert account.verdict(tx, replace(recipe, manifest="0" * 64))[:2] == (None, "manifest missing")
+        assert verdict(tx, replace(recipe, form=99)) == (None, "form unknown")
+        assert verdict(tx, replace(recipe, manifest="0" * 64)) == (None, "manifest missing")
     with stage.store.write() as tx:
         tx.run("INSERT INTO purging VALUES (1)")
         tx.run("UPDATE node SET parts = '[]', purged = 1 WHERE role = 'user'")
@@ -125,6 +126,10 @@ async def test_a_reply_whose_manifest_was_purged_is_neither_proved_nor_called_al
     assert (found.verified, found.reason, found.manifest) == (None, "purged", None)
 
 
+def verdict(tx: Tx, recipe: Recipe) -> tuple[bool | None, str | None]:
+    return account.verdict(tx, recipe, account.path_of(tx, recipe))[:2]
+
+
 def recipe_of(stage: Stage, number: int) -> Recipe:
     return wire.decode(wire.encode(why(stage, number).recipe), Recipe)
 
@@ -133,9 +138,9 @@ async def test_what_changed_outside_the_entries_is_said(tmp_path: Path) -> None:
     stage = await talked(tmp_path, 1)
     recipe, first = replace(recipe_of(stage, 1), prompt_digest="0" * 64), stage.nodes()[0].id
     with stage.store.read() as tx:
-        assert account.verdict(tx, recipe)[:2] == (False, "no entry differs: the settings, the marks or the rules do")
+        assert verdict(tx, recipe) == (False, "no entry differs: the settings, the marks or the rules do")
         unrecorded = replace(recipe, fresh={})
-        verified, reason, _ = account.verdict(tx, unrecorded)
+        verified, reason = verdict(tx, unrecorded)
     assert verified is False and reason is not None and first in reason
 
 
@@ -188,6 +193,4 @@ async def test_a_rebuilt_prompt_is_the_one_that_was_sent(tmp_path: Path) -> None
     stage = await talked(tmp_path)
     model = stage.models["fake:one"]
     for number, prompt in zip((1, 3, 5), model.prompts, strict=True):
-        recipe = recipe_of(stage, number)
-        with stage.store.read() as tx:
-            assert account.rebuild(tx, recipe) == prompt
+        assert why(stage, number).prompt == prompt

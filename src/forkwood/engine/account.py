@@ -76,9 +76,9 @@ def why(tx: Tx, node: int) -> Why:
 
 def _accounted(tx: Tx, row: Node, turn: Turn) -> Why:
     recipe, kept = turn.recipe, turn.kept
-    path = _path(tx, recipe)
+    path = path_of(tx, recipe)
     said = path.said
-    verified, reason, prompt = _judged(tx, recipe, path)
+    verified, reason, prompt = verdict(tx, recipe, path)
     body = manifests.body(tx, recipe.manifest)
     return Why(
         node=row.id,
@@ -133,20 +133,8 @@ def _unaccounted(row: Node) -> Why:
     )
 
 
-def rebuild(tx: Tx, recipe: Recipe) -> Prompt:
-    """The prompt of RECIPE, from the books: its place, the marks as of its log number, its manifest, its form.
-
-    Raises Conflict where the manifest does not hold, NotFound where something is gone, Misused for an unknown form.
-    """
-    return rebuilt(tx, _said(tx, recipe), recipe)
-
-
-def verdict(tx: Tx, recipe: Recipe) -> tuple[bool | None, str | None, Prompt | None]:
+def verdict(tx: Tx, recipe: Recipe, path: Path) -> tuple[bool | None, str | None, Prompt | None]:
     """Whether the prompt can be proved; the reason where not (with the first differing entry); the prompt, rebuilt."""
-    return _judged(tx, recipe, _path(tx, recipe))
-
-
-def _judged(tx: Tx, recipe: Recipe, path: Path) -> tuple[bool | None, str | None, Prompt | None]:
     if recipe.form not in joins.FORMS:
         return None, "form unknown", None
     gone = _gone(tx, recipe, path)
@@ -223,13 +211,10 @@ def _spot(tx: Tx, recipe: Recipe) -> Spot:
     return walk.canonical(tx, names.node(tx, name), cut)
 
 
-def _said(tx: Tx, recipe: Recipe) -> list[Said]:
-    return places.said(tx, _spot(tx, recipe), log=recipe.log)
-
-
-def _path(tx: Tx, recipe: Recipe) -> Path:
+def path_of(tx: Tx, recipe: Recipe) -> Path:
     """The path of RECIPE, read once: where all of it was said, nothing is looked for that was not."""
-    said, spot = _said(tx, recipe), _spot(tx, recipe)
+    spot = _spot(tx, recipe)
+    said = places.said(tx, spot, log=recipe.log)
     if len(said) == walk.size(tx, spot):
         return Path(said=said)
     entries = walk.light_entries(tx, spot)
