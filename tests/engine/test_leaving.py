@@ -7,7 +7,8 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from forkwood.engine.leaving import Leaving
+from forkwood.domain.model import Delta, Reply
+from forkwood.engine.leaving import Leaving, heard
 
 
 async def counted(closed: list[str], gate: asyncio.Event | None = None) -> AsyncGenerator[int]:
@@ -52,3 +53,20 @@ async def test_what_breaks_in_the_closing_is_raised() -> None:
     with pytest.raises(RuntimeError, match="broken"):
         async with Leaving(broken()) as coming:
             await anext(coming)
+
+
+@pytest.mark.parametrize("ends", [True, False])
+async def test_a_reply_is_heard_out_and_one_without_an_end_is_cut(ends: bool) -> None:
+    whole, left = Reply(parts=()), list[str]()
+
+    async def stream() -> AsyncGenerator[Delta | Reply]:
+        try:
+            yield Delta(index=0, kind="text", text="a")
+            if ends:
+                yield whole
+                yield Delta(index=0, kind="text", text="never asked for")
+        finally:
+            left.append("closed")
+
+    found = await heard(stream())
+    assert (found is whole, found.partial, left) == (ends, None if ends else "cut", ["closed"])

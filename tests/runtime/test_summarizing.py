@@ -153,7 +153,7 @@ def test_of_what_was_purged_meanwhile_no_summary_is_kept(runtime: Runtime, monke
         runtime.purge([ids[0]])
         return Reply(parts=(Text(text="q1 was said"),))
 
-    monkeypatch.setattr("forkwood.engine.summarise.heard", meanwhile)
+    monkeypatch.setattr("forkwood.engine.leaving.heard", meanwhile)
     with pytest.raises(Conflict, match="purged meanwhile"):
         runtime.summarize()
     assert kept(runtime) == 0
@@ -183,7 +183,7 @@ def test_what_a_failure_quotes_goes_with_what_it_quotes(runtime: Runtime, monkey
     async def quoting(_: object) -> Reply:
         return Reply(parts=(), partial="error", error="no answer to: marzipan")
 
-    monkeypatch.setattr("forkwood.engine.summarise.heard", quoting)
+    monkeypatch.setattr("forkwood.engine.leaving.heard", quoting)
     with pytest.raises(ProviderFailed, match="marzipan"):
         runtime.summarize()
     assert "marzipan" in str([event.payload for event in runtime.log()])

@@ -56,7 +56,7 @@ def test_a_title_that_a_person_gives_while_the_model_is_asked_stays(
         runtime.set("title", "mine")
         return Reply(parts=(Text(text="Bread for beginners"),), usage=Usage(input=30, output=4))
 
-    monkeypatch.setattr("forkwood.runtime.titling._asked", meanwhile)
+    monkeypatch.setattr("forkwood.runtime.titling.heard", meanwhile)
     answered(runtime, runtime.send("how do I bake?", models=[script(tmp_path, *REPLIES)]))
     assert asked == ["how do I bake?"]
     assert (runtime.conversation().title, runtime.conversation().usage.turns) == ("mine", 1)
@@ -77,7 +77,7 @@ def test_a_title_made_of_what_is_purged_while_the_model_is_asked_is_not_given(
         runtime.purge([runtime.path()[which].node.id])
         return Reply(parts=(Text(text="Bread for beginners"),))
 
-    monkeypatch.setattr("forkwood.runtime.titling._asked", meanwhile)
+    monkeypatch.setattr("forkwood.runtime.titling.heard", meanwhile)
     answered(runtime, runtime.send("how do I bake?", models=[script(tmp_path, *REPLIES)]))
     assert "Bread" not in runtime.conversation().title
     assert [entry.node.purged for entry in runtime.path(hidden=True)] == [which == 0, which == 1]

@@ -16,6 +16,7 @@ from forkwood.domain.run_event import SummaryBegun, SummaryFailed
 from forkwood.engine import summarise
 from forkwood.engine.attend import attend
 from forkwood.engine.grip import Grip
+from forkwood.engine.leaving import heard
 from forkwood.engine.mask import Mask
 from forkwood.engine.prepare import Prepared
 from forkwood.engine.summarise import Summed, Wanted
@@ -80,7 +81,7 @@ async def _try(grip: Grip, model: Model, wanted: Wanted) -> None:
     mask.begin()
     attempt = Try(turn=state.turns, number=state.summary_tries + 1)
     try:
-        reply = await attend(summarise.heard(model.stream(wanted.request, attempt)), grip.poke, grip.beat)
+        reply = await attend(heard(model.stream(wanted.request, attempt)), grip.poke, grip.beat)
     except ProviderFailed as failure:
         await _failed(grip, model, failure)
         return

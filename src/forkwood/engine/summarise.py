@@ -6,10 +6,8 @@ made of originals, or of the one before and all since; the newest exchange is ne
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import aclosing
+from collections.abc import Sequence
 from math import ceil
-from typing import cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,7 +19,7 @@ from forkwood.domain.ids import Id
 from forkwood.domain.manifest import Manifest
 from forkwood.domain.memory import Memory
 from forkwood.domain.message import text_of
-from forkwood.domain.model import Delta, Model, Reply, cost_of
+from forkwood.domain.model import Model, Reply, cost_of
 from forkwood.domain.prompt import Prompt, Said
 from forkwood.domain.run_event import SummaryFailed, SummaryMade
 from forkwood.domain.summary import INTRODUCTION, Summary, cuts, first_kept_within, last_asked_within
@@ -175,15 +173,6 @@ def too_long(what: str, room: Budget, got: int) -> LimitExceeded:
         hint=HELP,
         context=room.context,
     )
-
-
-async def heard(stream: AsyncIterator[Delta | Reply]) -> Reply:
-    """The reply that STREAM ends with; leaving it in any way closes its connection. Deltas are shown to nobody."""
-    async with aclosing(cast("AsyncGenerator[Delta | Reply]", stream)) as coming:
-        async for item in coming:
-            if isinstance(item, Reply):
-                return item
-    return Reply(parts=(), partial="cut", error="the stream ended without its end")
 
 
 def judged(reply: Reply, wanted: Wanted, new_id: Id) -> Summed | SummaryFailed:

@@ -57,7 +57,7 @@ class Summarizing(Acting):
 
     async def _asked(self, here: int, spot: Spot, name: str) -> tuple[Wanted, Summed | SummaryFailed]:
         """Ask the model of that NAME: what it was asked for, and what came, without any secret."""
-        from forkwood.engine import summarise
+        from forkwood.engine import leaving, summarise
         from forkwood.engine.mask import Mask
 
         model = await self.house.open_model(name)
@@ -72,7 +72,7 @@ class Summarizing(Acting):
             )
         mask = Mask(lambda: tuple(self.house.secrets().values()))
         mask.begin()
-        reply = await summarise.heard(model.stream(wanted.request, Try(turn=0, number=1)))
+        reply = await leaving.heard(model.stream(wanted.request, Try(turn=0, number=1)))
         return wanted, summarise.judged(mask.reply(reply), wanted, self.house.new_id())
 
     def _manifest(self, model: Model, parameters: Parameters) -> Manifest:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import aclosing
 from typing import Any
 
 from msgspec.structs import asdict
@@ -25,6 +24,7 @@ from forkwood.domain.scrub import GONE
 from forkwood.domain.settings import Parameters
 from forkwood.domain.text import first_line
 from forkwood.domain.watch import EventSeen
+from forkwood.engine.leaving import heard
 from forkwood.runtime.house import House
 from forkwood.store import conversations, log, names, nodes, places, runs
 from forkwood.store.db import Tx
@@ -48,7 +48,8 @@ async def retitle(house: House, run: Id) -> EventSeen | None:
     try:
         async with asyncio.timeout(limits.title_seconds):
             model = await house.open_model(row.model)
-            answer = await _asked(model, _prompt(said, row.model))
+            request = model.encode(_prompt(said, row.model), {})
+            answer = await heard(model.stream(request, Try(turn=0, number=1)))
     except TimeoutError:
         event = _tell(house, seq, reply, f"{row.model} gave no title within {limits.title_seconds:g} seconds", said)
     except ForkwoodError as error:
@@ -68,14 +69,6 @@ def _prompt(said: Sequence[Said], model: str) -> Prompt:
         tools=(),
         parameters=Parameters(max_output=_TOKENS_MAX),
     )
-
-
-async def _asked(model: Model, prompt: Prompt) -> Reply:
-    async with aclosing(model.stream(model.encode(prompt, {}), Try(turn=0, number=1))) as items:  # type: ignore[type-var]
-        async for item in items:
-            if isinstance(item, Reply):
-                return item
-    return Reply(parts=())
 
 
 def _keep(house: House, seq: int, answer: Reply, model: Model, made_of: tuple[Id, ...]) -> EventSeen:
