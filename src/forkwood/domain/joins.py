@@ -278,9 +278,8 @@ def _one(group: list[PromptMessage]) -> PromptMessage:
     if len(group) == 1:
         return group[0]
     parts: list[Part] = []
-    texts: list[
-        str
-    ] = []  # of the text that is still growing: joined once, or a long row of neighbours costs its square
+    # The text that is still growing is joined once: else a long row of neighbours costs its square.
+    texts: list[str] = []
     for message in group:
         for number, part in enumerate(message.parts):
             if isinstance(part, Text) and (number == 0 or not texts):

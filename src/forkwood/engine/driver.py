@@ -16,6 +16,8 @@ from typing import Self
 from forkwood.domain.errors import StoreUnusable
 from forkwood.domain.ids import is_id
 
+FOLDER = "drivers"
+"""Where the locks are, in the home."""
 _SUFFIX = ".lock"
 
 if sys.platform == "win32":
@@ -115,9 +117,8 @@ def _holds(folder: Path, name: str) -> bool:
         if not _try_lock(handle):
             return True
         if sys.platform != "win32":
-            _file(folder, name).unlink(
-                missing_ok=True
-            )  # while it is locked: a starting driver then sees that it is gone
+            # while it is locked: a starting driver then sees that it is gone
+            _file(folder, name).unlink(missing_ok=True)
         return False
     finally:
         os.close(handle)

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from forkwood.domain import joins, limits, policy
 from forkwood.domain.event import NoticeGiven
 from forkwood.domain.manifest import Manifest
-from forkwood.domain.message import Origin, Part, Text, calls_of
+from forkwood.domain.message import Origin, Part, PartialReason, Text, calls_of
 from forkwood.domain.model import Reply, cost_of
 from forkwood.domain.policy import Policy
 from forkwood.domain.prompt import looks_cut
@@ -16,6 +16,7 @@ from forkwood.domain.run_event import ReplyKept, RunSealed
 from forkwood.engine import judging
 from forkwood.engine.grip import Grip
 from forkwood.engine.prepare import Prepared
+from forkwood.engine.supplies import Supplies
 from forkwood.store import append, conversations, drafts, holding, interactions, log, manifests
 from forkwood.store.db import Tx
 from forkwood.store.holding import Held
@@ -35,7 +36,7 @@ def _kept(tx: Tx, grip: Grip, held: Held, reply: Reply, *, turn: int, ready: Pre
     if not parts and reply.partial == "cancelled":
         return held  # nothing had come: the run ends without this turn
     now_ms = grip.supplies.clock()
-    node = _node(tx, grip, held, parts, reply) if parts else None
+    node = add_reply(tx, grip.supplies, held, parts, partial=reply.partial) if parts else None
     cost = None if reply.usage is None else cost_of(reply.usage, manifest.traits.price)
     tools = {tool.spec.name: tool for tool in manifest.tools}
     cut = reply.usage is not None and looks_cut(ready.words_bytes, reply.usage.input)
@@ -77,17 +78,18 @@ def _policy(tx: Tx, grip: Grip, held: Held, manifest: Manifest, now_ms: int) -> 
     return held, now
 
 
-def _node(tx: Tx, grip: Grip, held: Held, parts: tuple[Part, ...], reply: Reply) -> int:
+def add_reply(tx: Tx, supplies: Supplies, held: Held, parts: tuple[Part, ...], *, partial: PartialReason | None) -> int:
+    """Append PARTS as the model's words at the run's tip; the node. PARTIAL: why they are not whole."""
     return append.add_message(
         tx,
-        id=grip.supplies.new_id(),
+        id=supplies.new_id(),
         conversation=held.conversation,
         at=held.tip,
         role="assistant",
         parts=parts,
         origin=Origin(by="model", via=held.door, run=held.run, model=held.model),
-        now_ms=grip.supplies.clock(),
-        partial=reply.partial,
+        now_ms=supplies.clock(),
+        partial=partial,
     )
 
 

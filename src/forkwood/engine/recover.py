@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from forkwood.domain.event import NoticeGiven
 from forkwood.domain.ids import Id
-from forkwood.domain.message import Origin, Part, PartialReason
+from forkwood.domain.message import Part, PartialReason
 from forkwood.domain.run_event import ReplyInterrupted, ReplyKept
+from forkwood.engine.keep import add_reply
 from forkwood.engine.supplies import Supplies
-from forkwood.store import append, conversations, drafts, holding, log, runs
+from forkwood.store import conversations, drafts, holding, log, runs
 from forkwood.store.db import Tx
 from forkwood.store.holding import Held
 
@@ -38,17 +39,7 @@ def _keep_draft(tx: Tx, supplies: Supplies, held: Held) -> Held:
 
 
 def _partial(tx: Tx, supplies: Supplies, held: Held, parts: tuple[Part, ...], why: PartialReason) -> int:
-    node = append.add_message(
-        tx,
-        id=supplies.new_id(),
-        conversation=held.conversation,
-        at=held.tip,
-        role="assistant",
-        parts=parts,
-        origin=Origin(by="model", via=held.door, run=held.run, model=held.model),
-        now_ms=supplies.clock(),
-        partial=why,
-    )
+    node = add_reply(tx, supplies, held, parts, partial=why)
     words = "this reply is not whole: its process ended while it came in"
     log.write(
         tx,

@@ -114,6 +114,7 @@ class House:
     def engine(self) -> Engine:
         """What drives runs: one for this process, which others know by its lock."""
         if self._engine is None:
+            from forkwood.engine import driver
             from forkwood.engine.drive import Engine
             from forkwood.engine.supplies import Supplies
 
@@ -123,7 +124,7 @@ class House:
                     clock=self.clock,
                     new_id=self.new_id,
                     open_model=self.open_model,
-                    drivers=Path(self.settings.home) / "drivers",
+                    drivers=Path(self.settings.home) / driver.FOLDER,
                     settings=lambda: self.settings,
                     tools=self.tools,
                     secrets=lambda: tuple(self.secrets().values()),
