@@ -24,6 +24,7 @@ from forkwood.domain.run_event import EffectOfTool, Recipe
 from forkwood.domain.tool import Occasion, ToolOutcome, ToolSealed
 from forkwood.domain.watch import Result
 from forkwood.engine import account
+from forkwood.engine.prepare import rebuilt
 from forkwood.runtime import Runtime
 from forkwood.store.db import Store
 
@@ -179,7 +180,7 @@ def _accounts(deep: int, rounds: int) -> Iterator[Line]:
 
 def _rebuilt(store: Store, recipe: Recipe) -> None:
     with store.read() as tx:
-        account.rebuild(tx, recipe)
+        rebuilt(tx, account.path_of(tx, recipe).said, recipe)
 
 
 def _first_commands(finished: int, left: int, rounds: int) -> Iterator[Line]:
