@@ -9,7 +9,7 @@ from functools import cache
 
 from tests.tidy import ROOT, files, functions
 
-DECISION = ROOT / "docs/decisions/0016-promises-of-earlier-programs.md"
+DECISIONS = tuple(sorted((ROOT / "docs/decisions").glob("*-promises-*.md")))
 WANTED = {
     "windie": range(1, 98),
     "panelot": range(1, 88),
@@ -50,7 +50,12 @@ def held_by_tests() -> frozenset[tuple[str, int]]:
     return frozenset(one for function in found if asserts(function) for one in named_by(function.name))
 
 
-def decided(text: str) -> set[tuple[str, int]]:
+def decided() -> set[tuple[str, int]]:
+    """What the decisions have a line for."""
+    return {one for path in DECISIONS for one in lines_of(path.read_text("utf-8"))}
+
+
+def lines_of(text: str) -> set[tuple[str, int]]:
     """What TEXT has a line for."""
     return {(kind, int(number)) for kind, numbers in LINE.findall(text) for number in numbers.split(",")}
 
@@ -61,12 +66,12 @@ def spelled(found: Iterable[tuple[str, int]]) -> list[str]:
 
 def test_every_promise_pain_and_row_is_named() -> None:
     wanted = {(kind, number) for kind, numbers in WANTED.items() for number in numbers}
-    assert spelled(wanted - held_by_tests() - decided(DECISION.read_text("utf-8"))) == []
+    assert spelled(wanted - held_by_tests() - decided()) == []
 
 
 def test_what_the_decision_differs_in_is_tried_by_a_test_too() -> None:
-    lines = decided(DECISION.read_text("utf-8"))
-    assert len(lines) > 20
+    lines = decided()
+    assert len(lines) > 60
     assert spelled(lines - held_by_tests()) == []
     assert spelled(one for one in lines if one[1] not in WANTED[one[0]]) == []
 
@@ -77,7 +82,7 @@ def test_names_and_lines_are_read_as_they_are_meant() -> None:
     assert named_by("test_d10") == {("d", 10)}
     assert named_by("test_pain_7_forty_of_8") == {("pain", 7)}
     assert named_by("test_a_day_d10") == named_by("test_seven") == named_by("test_s_1") == set()
-    assert decided("- windie 3, 14: so\n- panelot 5: \nwindie 6: x") == {("windie", 3), ("windie", 14)}
+    assert lines_of("- windie 3, 14: so\n- panelot 5: \nwindie 6: x") == {("windie", 3), ("windie", 14)}
 
 
 def test_a_test_that_asserts_nothing_holds_nothing() -> None:
