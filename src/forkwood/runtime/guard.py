@@ -15,8 +15,8 @@ def not_on_active_path(tx: Tx, group: Sequence[int], name: str, done: str) -> No
     for run, tip in runs.active_tips(tx):
         if any(locate.entry(tx, tip, node) is not None for node in group):
             raise Refused(
-                f"{name} cannot be {done}: run {run[-8:]} is at work on a path that holds it",
-                hint=f"forkwood cancel {run[-8:]}, or wait until it is done",
+                f"{name} cannot be {done}: run {ending(run)} is at work on a path that holds it",
+                hint=f"forkwood cancel {ending(run)}, or wait until it is done",
                 run=run,
             )
 

@@ -117,7 +117,7 @@ def own(tx: Tx, conversation: int, row: Node, name: str) -> None:
     if row.conversation != here:
         raise Refused(
             f"{name} belongs to another conversation",
-            hint=f"name it: -c {row.conversation[-8:]}",
+            hint=f"name it: -c {ending(row.conversation)}",
             node=row.id,
             conversation=row.conversation,
         )

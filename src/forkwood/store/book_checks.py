@@ -11,7 +11,7 @@ import msgspec
 from forkwood import wire
 from forkwood.domain.errors import StoreUnusable
 from forkwood.domain.event import ACT_KINDS, PAYLOADS
-from forkwood.domain.ids import Id
+from forkwood.domain.ids import Id, ending
 from forkwood.domain.message import Attachment, Part, ToolResult
 from forkwood.domain.run import ACTIVE
 from forkwood.store import runs, search
@@ -163,13 +163,13 @@ def run_rows(tx: Tx) -> Iterator[Problem]:
     except _NO_RUN:
         for (name,) in tx.each("SELECT id FROM run ORDER BY seq"):
             if not _folds(tx, name.hex()):
-                message = f"run {name.hex()[-8:]}: its events do not make a run; no run was compared with its events"
+                message = f"run {ending(name.hex())}: its events do not make a run; no run was compared with its events"
                 yield Problem(kind="run", message=message, run=name.hex())
         return
     for run in differing:
         lost = _has_lost_events(tx, run)
         what = "some of its events are lost" if lost else "its row is not what its events say"
-        yield Problem(kind="run", message=f"run {run[-8:]}: {what}", run=run, mendable=not lost)
+        yield Problem(kind="run", message=f"run {ending(run)}: {what}", run=run, mendable=not lost)
 
 
 def mend_runs(tx: Tx) -> None:
@@ -200,7 +200,7 @@ def blobs(tx: Tx) -> Iterator[Problem]:
         missing = _attached(parts) - kept
         if missing:
             message = (
-                f"message {name.hex()[-8:]} speaks of bytes that are not kept for it: {', '.join(sorted(missing))}"
+                f"message {ending(name.hex())} speaks of bytes that are not kept for it: {', '.join(sorted(missing))}"
             )
             yield Problem(kind="attachment", message=message, node=name.hex())
 
@@ -257,5 +257,5 @@ def _same_cost(kept: float | None, due: float | None) -> bool:
 
 def _counted(name: bytes, what: str) -> Problem:
     return Problem(
-        kind="counts", message=f"conversation {name.hex()[-8:]}: {what}", conversation=name.hex(), mendable=True
+        kind="counts", message=f"conversation {ending(name.hex())}: {what}", conversation=name.hex(), mendable=True
     )

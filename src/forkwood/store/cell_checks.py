@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from forkwood.domain.ids import ending
 from forkwood.store import sound
 from forkwood.store.db import Tx
 from forkwood.store.problem import Problem
@@ -34,7 +35,7 @@ def values(tx: Tx) -> Iterator[Problem]:
 
 
 def _named(name: object) -> str:
-    return name.hex()[-8:] if isinstance(name, bytes) else f"{name}"
+    return ending(name.hex()) if isinstance(name, bytes) else f"{name}"
 
 
 def _is_text(cell: bytes | None) -> bool:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from forkwood.domain.act import Who
 from forkwood.domain.errors import Conflict
-from forkwood.domain.ids import Id
+from forkwood.domain.ids import Id, ending
 from forkwood.domain.message import By, Via
 from forkwood.domain.run import RunState, apply, fold
 from forkwood.domain.run_event import ReplyKept, ResultsKept, RunDriven, RunEvent, SteerTaken
@@ -52,7 +52,9 @@ def hold(tx: Tx, run: Id, driver: str, now_ms: int) -> Held:
     found = runs.details(tx, run)
     state = runs.state(tx, run)
     if state.ended:
-        raise Conflict(f"run {run[-8:]} is over: {state.ended.status}", hint="'forkwood retry NODE' starts a new one")
+        raise Conflict(
+            f"run {ending(run)} is over: {state.ended.status}", hint="'forkwood retry NODE' starts a new one"
+        )
     number = found.takeover + 1
     tx.run("UPDATE run SET driver = ?, takeover = ? WHERE id = ?", (driver, number, bytes.fromhex(run)))
     held = Held(
@@ -112,4 +114,4 @@ def store_version(tx: Tx) -> int:
 
 
 def _lost(run: Id) -> Lost:
-    return Lost(f"run {run[-8:]} was taken over by another process", hint="it goes on there", run=run)
+    return Lost(f"run {ending(run)} was taken over by another process", hint="it goes on there", run=run)

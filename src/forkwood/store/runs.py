@@ -9,7 +9,7 @@ from msgspec import Struct
 from forkwood import wire
 from forkwood.domain.act import Who
 from forkwood.domain.errors import NotFound
-from forkwood.domain.ids import Id
+from forkwood.domain.ids import Id, ending
 from forkwood.domain.message import Via
 from forkwood.domain.model import Usage
 from forkwood.domain.plan import plan, status_of
@@ -194,7 +194,7 @@ def state(tx: Tx, run: Id) -> RunState:
     try:
         return fold(log.of_run(tx, run))
     except AssertionError as error:  # the machine's own word for what cannot follow
-        raise damaged(f"what is kept of run {run[-8:]} cannot have happened") from error
+        raise damaged(f"what is kept of run {ending(run)} cannot have happened") from error
 
 
 def ask_to_cancel(tx: Tx, run: Id, *, who: Who, now_ms: int) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from forkwood import wire
 from forkwood.domain.errors import NotFound
-from forkwood.domain.ids import Id
+from forkwood.domain.ids import Id, ending
 from forkwood.domain.prompt import Said
 from forkwood.domain.summary import Summary, fitting, prefix_digests
 from forkwood.store.db import Tx
@@ -37,7 +37,7 @@ def get(tx: Tx, id: Id) -> Summary:
     """The summary of that id. Raises NotFound where it was purged."""
     row = tx.one(f"{_SUMMARY} WHERE id = ?", (bytes.fromhex(id),))
     if row is None:
-        raise NotFound(f"the summary {id[-8:]} was purged", hint="forkwood log shows when", summary=id)
+        raise NotFound(f"the summary {ending(id)} was purged", hint="forkwood log shows when", summary=id)
     return _summary(row)
 
 

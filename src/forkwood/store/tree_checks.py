@@ -12,6 +12,7 @@ import msgspec
 
 from forkwood import wire
 from forkwood.domain.errors import ForkwoodError, StoreUnusable
+from forkwood.domain.ids import ending
 from forkwood.domain.message import Part, calls_of, results_of
 from forkwood.domain.tree import Spot
 from forkwood.store import append, conversations, digests, walk
@@ -182,4 +183,4 @@ def _decoded(text: str | None) -> tuple[Part, ...]:
 
 
 def _of(name: bytes, kind: str, what: str, **more: Any) -> Problem:
-    return Problem(kind=kind, message=f"message {name.hex()[-8:]}: {what}", node=name.hex(), **more)
+    return Problem(kind=kind, message=f"message {ending(name.hex())}: {what}", node=name.hex(), **more)

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from forkwood.domain import limits
 from forkwood.domain.errors import ForkwoodError, StoreUnusable
+from forkwood.domain.ids import ending
 from forkwood.store import book_checks, cell_checks, digests, grants, runs, search, tree_checks
 from forkwood.store.db import Store, Tx
 from forkwood.store.failures import UNREADABLE
@@ -115,8 +116,8 @@ def undriven(tx: Tx, driven: Callable[[str], bool]) -> Iterator[str]:
     """Runs that are not over and that nobody drives: no problem, but something to know."""
     for run in runs.moving(tx):
         if not (run.driver and driven(run.driver)):
-            ending = run.run[-8:]
-            yield f"run {ending} is {run.status} and nobody drives it; `forkwood resume {ending}` goes on with it"
+            name = ending(run.run)
+            yield f"run {name} is {run.status} and nobody drives it; `forkwood resume {name}` goes on with it"
 
 
 def _has_lost(tx: Tx) -> bool:
