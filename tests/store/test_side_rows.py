@@ -32,6 +32,7 @@ RUN = {"id": OTHER_RUN, "conversation": 1, "error": '{"message":"x"}'}
 SUMMARY = {"conversation": 1, "covers": json.dumps([OTHER])}
 RECEIPT = {"client": "c", "key": "k", "response": None}
 LABELLED = {"conversation": 1, "node": 2}
+QUEUED = {"id": some_id(60), "conversation": 1, "behind": some_id(61), "node": None, "parts": "[]"}
 
 
 class Case(Struct, frozen=True):
@@ -80,6 +81,10 @@ CASES = [
     Case("another's summary", "summary", SUMMARY, True),
     Case("a summary of it", "summary", {**SUMMARY, "covers": json.dumps([OTHER, GONE])}, False),
     Case("a summary there", "summary", {**SUMMARY, "conversation": 7}, False),
+    Case("a message that waits behind a lost run", "queued", QUEUED, True),
+    Case("one that waits there", "queued", {**QUEUED, "conversation": 7}, False),
+    Case("one of that name", "queued", {**QUEUED, "id": GONE}, False),
+    Case("one that became it", "queued", {**QUEUED, "node": 1}, False),
     Case("a receipt", "receipt", RECEIPT, True),
     Case(
         "a receipt of it",

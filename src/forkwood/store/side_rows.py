@@ -30,6 +30,7 @@ _OWNED = {
     "label": {"conversation", "node"},
     "summary": {"conversation"},
     "memory": {"conversation", "node"},
+    "queued": {"id", "conversation", "node"},
     "receipt": {"response"},
     "mark": set[str](),
     "attachment": set[str](),
@@ -156,7 +157,9 @@ def _belongs(line: _Line, what: Condemned) -> bool:
         case "event":
             of_run = _run_of(row["run"]) in what.runs
             return of_run or row["conversation"] in what.conversations or row["node"] in what.nodes
-        case "label" | "memory":
+        case "queued" if row["id"] in what.ids:
+            return True
+        case "label" | "memory" | "queued":
             return row["conversation"] in what.conversations or row["node"] in what.nodes
     return False
 
