@@ -13,6 +13,9 @@ from forkwood.domain.message import By, Part, Via
 QueuedState: TypeAlias = Literal["waiting", "held", "sent", "removed"]
 """`waiting` for the run it stands behind; `held` until a person goes on there; `sent`: it is a node now."""
 
+IN_QUEUE: frozenset[QueuedState] = frozenset({"waiting", "held"})
+"""What may still come: it can be changed and taken out."""
+
 
 class Queued(Struct, frozen=True, kw_only=True, tag_field="type", tag="queued"):
     """A message that stands BEHIND a run. STEERS: it comes before that run's next turn. MODELS reply (none: the

@@ -22,14 +22,12 @@ from forkwood.domain.act import (
 from forkwood.domain.errors import Conflict
 from forkwood.domain.event import Event
 from forkwood.domain.ids import Id, ending
+from forkwood.domain.queued import IN_QUEUE
 from forkwood.domain.run import ACTIVE
 from forkwood.domain.tree import ROOT, Spot, parse_place
 from forkwood.runtime import guard, queueing
 from forkwood.runtime.acts import Acting, OpenAct
 from forkwood.store import conversations, log, marks, names, queue, runs, walk
-
-STANDING = frozenset({"waiting", "held"})
-"""A message in the queue is in one of these states."""
 
 
 class Undoing(Acting):
@@ -128,7 +126,7 @@ def taken_back(act: OpenAct, effect: Effect) -> MarkChanged | None:
             _queue_again(act, queued, waits=waits)
         case _, QueuedChanged(queued=queued, after=parts):
             old = queue.row(act.tx, queued)
-            if parts and old.state in STANDING:
+            if parts and old.state in IN_QUEUE:
                 queueing.change(act, old, parts)
         case RunStarted(run=run), _:
             runs.ask_to_cancel(act.tx, run, who=act.house.who, now_ms=act.now_ms)
@@ -156,7 +154,7 @@ def _queue_again(act: OpenAct, queued: Id, *, waits: bool) -> None:
     old = queue.row(act.tx, queued)
     if waits:
         queueing.put_back(act, queued)
-    elif old.state in STANDING:
+    elif old.state in IN_QUEUE:
         queueing.take_out(act, queued)
     elif old.state == "sent":
         led = {runs.tip(act.tx, run) for run in old.runs}

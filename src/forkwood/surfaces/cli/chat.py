@@ -22,8 +22,6 @@ from forkwood.surfaces.cli.terminal import Terminal
 from forkwood.surfaces.cli.typed import text_from
 from forkwood.surfaces.cli.waiting import waiting
 
-WAITING = 5
-"""The exit code of a command whose run waits for an answer."""
 MOVING = frozenset({"new", "use", "fork"})
 """Verbs after which another conversation is the current one: the chat goes along."""
 
@@ -53,7 +51,7 @@ def talk(call: Call, lines: Iterator[str]) -> int:
         done = failures.told(call.terminal, partial(_do, call, line), as_json=call.as_json)
         if done is None:
             break
-        code = _attend(call) if done == WAITING else done
+        code = _attend(call) if done == failures.WAITING else done
         call.desk.tell_notices()
     return 0 if call.terminal.is_conversation else code
 
@@ -64,7 +62,7 @@ def _attend(call: Call) -> int:
     A pipe is asked nothing: who reads it is told how to answer.
     """
     if not call.terminal.is_conversation:
-        return WAITING
+        return failures.WAITING
     return failures.told(call.terminal, partial(_ask_in_place, call), as_json=call.as_json)
 
 
@@ -80,7 +78,7 @@ def _ask_in_place(call: Call) -> int:
         if left := runtime.left(here):
             code = _hear(call, left)
         if not is_all:
-            return WAITING
+            return failures.WAITING
     return code
 
 

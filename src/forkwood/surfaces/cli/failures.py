@@ -25,6 +25,8 @@ from forkwood.surfaces.cli.terminal import Terminal, error_line
 T = TypeVar("T")
 _OPTION_EXTRA = re.compile(r"unexpected extra arguments? \((.* )?-[^ )]")
 """What click says of a word too many that looks like an option: it is taken for a word only behind `--`."""
+WAITING = 5
+"""The exit code of a command whose run waits for an answer."""
 INTERRUPTED = 130
 EXIT_CODES: dict[type[ForkwoodError], int] = {
     ProviderFailed: 1,

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from forkwood.domain.ids import Id
 from forkwood.domain.watch import EventSeen, Result, Seen
-from forkwood.surfaces.cli.failures import EXIT_CODES_BY_KIND, INTERRUPTED
+from forkwood.surfaces.cli.failures import EXIT_CODES_BY_KIND, INTERRUPTED, WAITING
 from forkwood.surfaces.cli.screen_text import visible_line
 from forkwood.surfaces.cli.terminal import Terminal
 from forkwood.surfaces.cli.waiting import waiting
@@ -20,9 +20,9 @@ from forkwood.surfaces.cli.waiting import waiting
 if TYPE_CHECKING:
     from forkwood.runtime import Runtime
 
-WORST_FIRST = (7, 6, 1, 5, INTERRUPTED, 0)
+WORST_FIRST = (7, 6, 1, WAITING, INTERRUPTED, 0)
 """Which exit code counts where several runs have several."""
-CODES = {"done": 0, "queued": 0, "running": 0, "waiting": 5, "failed": 1, "cancelled": INTERRUPTED}
+CODES = {"done": 0, "queued": 0, "running": 0, "waiting": WAITING, "failed": 1, "cancelled": INTERRUPTED}
 
 
 class Heard(Struct, frozen=True, kw_only=True):
