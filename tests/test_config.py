@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from forkwood import config
 from forkwood.domain import limits
 from forkwood.domain.errors import ForkwoodError, LimitExceeded, Misused, NotFound, StoreUnusable
+from forkwood.domain.setting_values import FROM_ENVIRONMENT
 from forkwood.domain.settings import Parameters, Profile, Provider, Settings, Timeouts
 from forkwood.models.keys import Keys
 
@@ -327,7 +328,7 @@ def test_a_field_of_the_body_is_written_as_the_json_it_spells(home: Path, text: 
 def test_the_page_about_settings_names_all_that_can_be_set(shape: type[msgspec.Struct]) -> None:
     page = DOCUMENT.read_text()
     for field in msgspec.structs.fields(shape):
-        name = f"FORKWOOD_{field.name.upper()}" if field.name in config.FROM_ENVIRONMENT else field.name
+        name = f"FORKWOOD_{field.name.upper()}" if field.name in FROM_ENVIRONMENT else field.name
         assert re.search(rf"\b{name}\b", page)
     assert all(variable in page for variable in ("FORKWOOD_MODEL", "FORKWOOD_LOCAL_SERVERS"))
 

@@ -2,37 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias, get_args, get_origin
+from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from forkwood.domain import limits
 from forkwood.domain.errors import ForkwoodError, LimitExceeded, Misused, NotFound, StoreUnusable
+from forkwood.domain.setting_values import At, Wrong, dotted, field_at, shape_at, shaped, spelled
 from forkwood.domain.settings import Provider, Settings
 from forkwood.models import keys, names
 
 FILE = "config.toml"
 BOM = "\ufeff"
-FROM_ENVIRONMENT = frozenset({"home", "client"})
-"""Fields of Settings that no file can set."""
-
-At: TypeAlias = tuple[str, ...]
-"""Where a value stands in the file: the keys that lead to it."""
-
-
-class Wrong(Exception):
-    """A value of the file that cannot be used: where it stands, why, and what works instead."""
-
-    def __init__(self, at: At, why: str, hint: str = "") -> None:
-        super().__init__(why)
-        self.at = at
-        self.why = why
-        self.hint = hint
 
 
 def load_settings(environ: Mapping[str, str]) -> Settings:
@@ -122,7 +106,7 @@ def config_set(home: Path, key: str, value: str | None) -> Settings:
     text = _read(path)
     settings_of(text, path, home)
     try:
-        typed = None if value is None else _typed(value, _shape_at(at, Settings), at)
+        typed = None if value is None else spelled(value, shape_at(at, Settings), at)
     except Wrong as wrong:
         raise Misused(f"{key}: {wrong.why}", hint=wrong.hint, key=key) from None
     document = tomlkit.parse(text.removeprefix(BOM))
@@ -139,7 +123,7 @@ def keep_key(home: Path, provider: str, value: str) -> str:
     before = settings_of(_read(home / FILE), home / FILE, home).providers.get(provider, Provider()).keys
     reference = keys.keep(home, provider, value)
     after = (reference, *(other for other in before if other != reference))
-    config_set(home, _dotted(("providers", provider, "keys")), msgspec.json.encode(after).decode())
+    config_set(home, dotted(("providers", provider, "keys")), msgspec.json.encode(after).decode())
     return reference
 
 
@@ -195,67 +179,19 @@ def _write(path: Path, text: str) -> None:
 
 
 def _settings(found: dict[str, Any], home: Path) -> Settings:
-    fields = {name: _shaped(value, _field(Settings, name, ()), (name,)) for name, value in found.items()}
+    fields = {name: shaped(value, field_at(Settings, name, ()), (name,)) for name, value in found.items()}
     return Settings(home=str(home), **fields)
-
-
-def _shaped(value: Any, shape: Any, at: At) -> Any:
-    """VALUE as a SHAPE. Raises Wrong at the first key that is unknown or whose value has another type."""
-    if get_origin(shape) is dict:
-        inner = get_args(shape)[1]
-        return {name: _shaped(item, inner, (*at, name)) for name, item in _table(value, at).items()}
-    if isinstance(shape, type) and issubclass(shape, Struct):
-        return shape(
-            **{name: _shaped(item, _field(shape, name, at), (*at, name)) for name, item in _table(value, at).items()}
-        )
-    try:
-        typed = msgspec.convert(value, shape)
-    except msgspec.ValidationError as error:
-        raise Wrong(at, str(error)) from None
-    if isinstance(typed, float) and not math.isfinite(typed):
-        raise Wrong(at, "must be a finite number")
-    return typed
-
-
-def _table(value: Any, at: At) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise Wrong(at, "must be a table", f"write [{_dotted(at)}] and its keys below")
-    return value
-
-
-def _field(shape: type[Struct], name: str, at: At) -> Any:
-    if not at and name in FROM_ENVIRONMENT:
-        raise Wrong((name,), "it is set by the environment alone", f"set FORKWOOD_{name.upper()}")
-    fields = {field.name: field.type for field in msgspec.structs.fields(shape)}
-    if name not in fields:
-        known = sorted(fields.keys() - (FROM_ENVIRONMENT if not at else ()))
-        raise Wrong((*at, name), "is not known", f"known are: {', '.join(known)}")
-    return fields[name]
-
-
-def _shape_at(at: At, shape: Any) -> Any:
-    """The type of the value that stands AT in SHAPE. Raises Wrong for keys that lead nowhere."""
-    for depth, name in enumerate(at):
-        if get_origin(shape) is dict:
-            shape = get_args(shape)[1]
-        elif isinstance(shape, type) and issubclass(shape, Struct):
-            shape = _field(shape, name, at[:depth])
-        else:
-            raise Wrong(at, "is not known", f"{_dotted(at[:depth])} is a value, not a table")
-    return shape
 
 
 def _must_exist(at: At, settings: Settings) -> None:
     """Raises NotFound unless AT is the place of a value that nobody has set."""
     try:
-        _shape_at(at, Settings)
+        shape_at(at, Settings)
     except Wrong as wrong:
-        raise NotFound(f"There is no setting {_dotted(at)}", hint=wrong.hint, key=_dotted(at)) from None
+        raise NotFound(f"There is no setting {dotted(at)}", hint=wrong.hint, key=dotted(at)) from None
     made = getattr(settings, at[0])
     if isinstance(made, dict) and at[1] not in made:
-        raise NotFound(
-            f"There is no {_dotted(at[:2])}", hint=f"there are: {', '.join(made) or 'none'}", key=_dotted(at)
-        )
+        raise NotFound(f"There is no {dotted(at[:2])}", hint=f"there are: {', '.join(made) or 'none'}", key=dotted(at))
 
 
 def _checked(settings: Settings) -> Iterator[Wrong]:
@@ -286,7 +222,7 @@ def _tried(at: At, rule: Any, value: str | None) -> Iterator[Wrong]:
 def _told(wrong: Wrong, text: str, path: Path) -> Misused:
     line = line_of(text, wrong.at)
     where = f"{path}, line {line}" if line else str(path)
-    key = _dotted(wrong.at)
+    key = dotted(wrong.at)
     return Misused(f"{where}: {key}: {wrong.why}", hint=wrong.hint, file=str(path), key=key, line=line)
 
 
@@ -347,38 +283,6 @@ def _keys_of(key: str) -> At:
             f"{shown!r} is not the name of a setting", hint="write it with dots: profiles.NAME.model", key=key
         )
     return found
-
-
-def _dotted(at: At) -> str:
-    return ".".join(
-        part
-        if part.replace("-", "").replace("_", "").isalnum() and part.isascii()
-        else msgspec.json.encode(part).decode()
-        for part in at
-    )
-
-
-def _typed(text: str, shape: Any, at: At) -> Any:
-    """TEXT from a command line as a value of SHAPE. Raises Wrong."""
-    if get_origin(shape) is dict or (isinstance(shape, type) and issubclass(shape, Struct)):
-        raise Wrong(at, "is a table, not a value", f"set one of its keys: {_dotted(at)}.KEY")
-    try:
-        if get_origin(shape) is tuple:
-            return msgspec.json.decode(text, type=shape) if text.lstrip().startswith("[") else tuple(text.split(","))
-        if shape is Any:
-            return _plain(text)
-        return msgspec.convert(text, shape, strict=False)
-    except (msgspec.MsgspecError, RecursionError) as error:
-        raise Wrong(at, str(error)) from None
-
-
-def _plain(text: str) -> Any:
-    """TEXT as the JSON it spells, else as the words it is; no file of settings can hold a null."""
-    try:
-        found = msgspec.json.decode(text)
-    except msgspec.DecodeError:
-        return text
-    return text if found is None else found
 
 
 def _place(document: Any, at: At, value: Any) -> None:
