@@ -27,6 +27,7 @@ from tests.crash.theatre import Entrance, Exit, Request
 KILLED = -9
 ROOT = Path(__file__).parents[2]
 LAPS_MAX = 60
+_CLOSED = "interaction.closed"
 
 
 class Said(Struct, frozen=True, kw_only=True):
@@ -87,6 +88,7 @@ class Life:
         self.model = f"scripted:{script}"
         self.acknowledged: dict[int, Any] = {}
         self.told_runs: set[str] = set()
+        self.told_answers: dict[str, Any] = {}
         self.names = count(1)
         self._reader: Runtime | None = None
 
@@ -124,6 +126,8 @@ class Life:
                     self.acknowledged[seq] = {name: value for name, value in line.items() if name != "type"}
                 case {"type": "result", "run": run}:
                     self.told_runs.add(run)
+                case {"status": "answered", "id": name, "answer": answer}:
+                    self.told_answers[name] = answer
 
     # What is in the books
 
@@ -174,13 +178,13 @@ class Life:
             assert kept.get(seq) == told, "what was told is so"
         opened = {event.run for event in log if event.kind == "run.opened"}
         assert self.told_runs <= opened
+        closed = {event.payload["interaction"]: event.payload["answer"] for event in log if event.kind == _CLOSED}
+        assert self.told_answers.items() <= closed.items()
 
     def _check_effects(self, log: list[Event]) -> None:
         """Yeses and retries are counted as they stand in the log: a yes stands there before its effect is had."""
         opened = {e.payload["interaction"]: e for e in log if e.kind == "interaction.opened"}
-        closed = [
-            (opened[e.payload["interaction"]], e.payload["answer"]) for e in log if e.kind == "interaction.closed"
-        ]
+        closed = [(opened[e.payload["interaction"]], e.payload["answer"]) for e in log if e.kind == _CLOSED]
         answers = Counter((e.run, e.payload["call"], e.payload["sort"], answer) for e, answer in closed)
         started = {(e.run, e.payload["call"]) for e in log if e.kind == "call.started"}
         for line, times in Counter(left(self.folder / "trace")).items():
@@ -225,6 +229,7 @@ def copied(life: Life, folder: Path) -> Life:
     shutil.copytree(life.folder, folder)
     other = Life(life.theatre, folder)
     other.acknowledged, other.told_runs = dict(life.acknowledged), set(life.told_runs)
+    other.told_answers = dict(life.told_answers)
     other.model, other.names = life.model, life.names
     return other
 

@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from tests.crash.lives import Life, Theatre
-from tests.soak import is_soaking
 
 VOICES = range(8)
-VERBS = 500 if is_soaking() else 60
-ROUNDS = 25 if is_soaking() else 5
+VERBS = 500
+ROUNDS = 25
 QUICK = {"text": "A reply."}
 
 

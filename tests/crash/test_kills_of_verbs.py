@@ -184,7 +184,7 @@ class Crowd:
             self.queued.add(name)
 
 
-@pytest.mark.parametrize("seed", range(trials(3, 30)))
+@pytest.mark.parametrize("seed", range(trials(2, 45)))
 def test_a_crowd_of_processes_that_die_loses_no_message(theatre: Theatre, tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     life = Life(theatre, tmp_path / "life", (SLOW,))
