@@ -16,7 +16,7 @@ from forkwood.store.db import Tx
 
 
 class Answering(Acting):
-    """pending, answer, grants, revoke."""
+    """pending, interaction, answer, grants, revoke."""
 
     def pending(self, conversation: str | None = None) -> list[Interaction]:
         """What waits for a person in a conversation or (None) in all, oldest first. What is overdue is closed."""

@@ -21,7 +21,7 @@ from forkwood.store.db import Tx
 
 
 class Keeping(Acting):
-    """new, listed, conversation, use, set, trash, profiles."""
+    """new, begin_first, listed, conversation, use, set, trash, profiles."""
 
     def new(
         self,

@@ -21,7 +21,7 @@ STRETCHED_ROUNDS = 200_000
 
 
 class Models(Acting):
-    """models, answering, models_use, models_key, models_pull."""
+    """models, survey, answering, models_use, models_key, models_pull."""
 
     def models(self, *, remote: bool = False) -> list[ModelListed]:
         """What can be reached now, the default marked; with REMOTE providers with keys are asked for their lists."""

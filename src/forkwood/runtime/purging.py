@@ -54,7 +54,7 @@ class Asked(Struct, frozen=True, kw_only=True):
 
 
 class Purging(Acting):
-    """purge."""
+    """purge, purge_preview."""
 
     def purge(
         self,
