@@ -185,7 +185,7 @@ class Life:
         """Yeses and retries are counted as they stand in the log: a yes stands there before its effect is had."""
         opened = {e.payload["interaction"]: e for e in log if e.kind == "interaction.opened"}
         closed = [(opened[e.payload["interaction"]], e.payload["answer"]) for e in log if e.kind == _CLOSED]
-        answers = Counter((e.run, e.payload["call"], e.payload["sort"], answer) for e, answer in closed)
+        answers = Counter((e.run, e.payload["call"], e.payload["sort"], str(answer)) for e, answer in closed)
         started = {(e.run, e.payload["call"]) for e in log if e.kind == "call.started"}
         for line, times in Counter(left(self.folder / "trace")).items():
             run, call = line.split()

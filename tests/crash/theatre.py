@@ -41,7 +41,7 @@ NEVER_LOADED = ("embedded", "discover", "pull")
 
 class Entrance(Struct, frozen=True, kw_only=True, tag=True):
     """A command line to be begun: FOLDER holds its home, its trace and what it says. PAGES: more than so many the store
-    may not have. BUSY_MS: how long it waits for a lock (0: as ever)."""
+    may not have. BUSY_MS: how long it waits for a lock (0: as ever). OWN_TOOLS: the program's instead of the cast."""
 
     arguments: tuple[str, ...]
     folder: str
@@ -50,6 +50,7 @@ class Entrance(Struct, frozen=True, kw_only=True, tag=True):
     reworded: str = ""
     pages: int = 0
     busy_ms: int = 0
+    own_tools: bool = False
 
 
 class Exit(Struct, frozen=True, kw_only=True, tag=True):
@@ -85,7 +86,8 @@ def load_all() -> None:
 def stage(entrance: Entrance, ticks: Ticks) -> None:
     """Let this process count its ticks, have the cast for its tools, and as little room as it is given."""
     opened, written, made = Runtime.open.__func__, Store.write, Store.__init__  # type: ignore[attr-defined]
-    tools = cast(Path(entrance.folder) / "trace", ticks.tick, entrance.reworded)
+    acting = cast(Path(entrance.folder) / "trace", ticks.tick, entrance.reworded)
+    tools = None if entrance.own_tools else acting
 
     @contextmanager
     def write(store: Store) -> Iterator[Tx]:
