@@ -47,7 +47,7 @@ def prepare(supplies: Supplies, held: Held, model: Model, step: CallModel) -> Pr
     with supplies.store.read() as tx:
         _room(tx, held)
         manifest = _manifest(tx, supplies, held, model)
-        said, summary = summarised(tx, places.said(tx, held.tip))
+        said, summary = summarized(tx, places.said(tx, held.tip))
         files = {blob: blobs.get(tx, blob) for blob in joins.wanted(said, manifest)}
         known = memories.of_ids(tx, manifest.memories)
         prompt = joins.build(said, manifest, files=files, memories=known, withdrawn=step.withdrawn)
@@ -86,7 +86,7 @@ def digest_of(one: Said) -> str:
     return wire.digest([one.role, one.parts])[:FRESH_DIGITS]
 
 
-def summarised(tx: Tx, said: list[Said]) -> tuple[list[Said], Summary | None]:
+def summarized(tx: Tx, said: list[Said]) -> tuple[list[Said], Summary | None]:
     """What is SAID with the summary that fits before it, in place of what it stands for."""
     found = summaries.best(tx, said)
     return (said, None) if found is None else (with_summary(said, found), found)

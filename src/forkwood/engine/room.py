@@ -13,13 +13,13 @@ from forkwood.domain.budget import Budget
 from forkwood.domain.errors import LimitExceeded, ProviderFailed
 from forkwood.domain.model import NEXT_KEY_STATUS, Model, Try, wait_before
 from forkwood.domain.run_event import SummaryBegun, SummaryFailed
-from forkwood.engine import summarise
+from forkwood.engine import summarize
 from forkwood.engine.attend import attend
 from forkwood.engine.grip import Grip
 from forkwood.engine.leaving import heard
 from forkwood.engine.mask import Mask
 from forkwood.engine.prepare import Prepared
-from forkwood.engine.summarise import Summed, Wanted
+from forkwood.engine.summarize import Summed, Wanted
 from forkwood.store import conversations, counted, holding, log
 
 
@@ -42,8 +42,8 @@ async def made_room(grip: Grip, model: Model, ready: Prepared) -> bool:
     if grip.held.state.summary_tries >= limits.summary_tries_max:
         raise _tried_enough(grip, passed)
     with grip.supplies.store.read() as tx:
-        found = summarise.sources(tx, grip.held.tip, ready.manifest, grip.held.conversation)
-    wanted = summarise.wanted_for_room(found, model, passed.estimate)
+        found = summarize.sources(tx, grip.held.tip, ready.manifest, grip.held.conversation)
+    wanted = summarize.wanted_for_room(found, model, passed.estimate)
     if _announced(grip, wanted, passed):
         await _try(grip, model, wanted)
     return True
@@ -86,7 +86,7 @@ async def _try(grip: Grip, model: Model, wanted: Wanted) -> None:
         await _failed(grip, model, failure)
         return
     if reply is not None:
-        _keep(grip, wanted, summarise.judged(mask.reply(reply), wanted, grip.supplies.new_id()))
+        _keep(grip, wanted, summarize.judged(mask.reply(reply), wanted, grip.supplies.new_id()))
 
 
 def _keep(grip: Grip, wanted: Wanted, came: Summed | SummaryFailed) -> None:
@@ -94,7 +94,7 @@ def _keep(grip: Grip, wanted: Wanted, came: Summed | SummaryFailed) -> None:
         held, now_ms = holding.renew(tx, grip.held), grip.supplies.clock()
         match came:
             case Summed(event=event):
-                summarise.keep(tx, held.conversation, came, wanted, now_ms=now_ms)
+                summarize.keep(tx, held.conversation, came, wanted, now_ms=now_ms)
                 held = holding.append(tx, held, event, now_ms=now_ms, by="model")
             case SummaryFailed(usage=usage, cost=cost):
                 conversations.count_reply(tx, held.conversation, usage, cost, now_ms, turns=0)
@@ -111,7 +111,7 @@ async def _failed(grip: Grip, model: Model, failure: ProviderFailed) -> None:
     refused = failure.facts.get("status") in NEXT_KEY_STATUS
     other_key = refused and model.keys_left > 0 and model.next_key()
     wait = 0.0 if other_key else wait_before(failure, number, grip.supplies.chance())
-    told = summarise.failed(failure)
+    told = summarize.failed(failure)
     masked = grip.mask.facts({"message": told.message, "hint": told.hint, "facts": told.facts})
     grip.commit(SummaryFailed(reason=failure.reason, **masked))
     if wait is None:
@@ -126,4 +126,4 @@ def _tried_enough(grip: Grip, passed: Passed) -> LimitExceeded:
         tries = [one for one in log.of_run(tx, grip.held.run) if isinstance(one, SummaryFailed)]
     last = f" (the last failed: {tries[-1].message})" if tries else ""
     because = f"after {limits.summary_tries_max} summaries{last} still too long: the prompt"
-    return summarise.too_long(because, passed.budget, passed.estimate)
+    return summarize.too_long(because, passed.budget, passed.estimate)

@@ -21,7 +21,7 @@ from forkwood.runtime.house import ended
 from forkwood.store import conversations, log, summaries
 
 if TYPE_CHECKING:
-    from forkwood.engine.summarise import Summed, Wanted
+    from forkwood.engine.summarize import Summed, Wanted
 
 
 class Summarizing(Acting):
@@ -57,14 +57,14 @@ class Summarizing(Acting):
 
     async def _asked(self, here: int, spot: Spot, name: str) -> tuple[Wanted, Summed | SummaryFailed]:
         """Ask the model of that NAME: what it was asked for, and what came, without any secret."""
-        from forkwood.engine import leaving, summarise
+        from forkwood.engine import leaving, summarize
         from forkwood.engine.mask import Mask
 
         model = await self.house.open_model(name)
         with self.house.store.read() as tx:
             manifest = self._manifest(model, conversations.row(tx, here).params)
-            found = summarise.sources(tx, spot, manifest, here, newest_only=True)
-        wanted = summarise.wanted_for_person(found, model)
+            found = summarize.sources(tx, spot, manifest, here, newest_only=True)
+        wanted = summarize.wanted_for_person(found, model)
         if wanted is None:
             raise Refused(
                 "there is nothing before the newest exchange: a summary never stands for that",
@@ -73,7 +73,7 @@ class Summarizing(Acting):
         mask = Mask(lambda: tuple(self.house.secrets().values()))
         mask.begin()
         reply = await leaving.heard(model.stream(wanted.request, Try(turn=0, number=1)))
-        return wanted, summarise.judged(mask.reply(reply), wanted, self.house.new_id())
+        return wanted, summarize.judged(mask.reply(reply), wanted, self.house.new_id())
 
     def _manifest(self, model: Model, parameters: Parameters) -> Manifest:
         """What a summary is asked for under: nothing of a run but its model and parameters."""
@@ -98,11 +98,11 @@ class Summarizing(Acting):
 
 
 def _kept(act: OpenAct, summed: Summed, wanted: Wanted) -> Summarized:
-    from forkwood.engine import summarise
+    from forkwood.engine import summarize
 
     if summaries.says_purged(act.tx, [one.node for one in wanted.said]):
         raise Conflict("what was summarised was purged meanwhile", hint="forkwood summarize asks again")
-    row = summarise.keep(act.tx, act.conversation, summed, wanted, now_ms=act.now_ms)
+    row = summarize.keep(act.tx, act.conversation, summed, wanted, now_ms=act.now_ms)
     event = summed.event
     log.write(act.tx, event, who=act.house.who, now_ms=act.now_ms, conversation=act.conversation)
     return Summarized(

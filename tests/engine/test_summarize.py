@@ -17,7 +17,7 @@ from forkwood.domain.prompt import Said
 from forkwood.domain.run_event import SummaryFailed
 from forkwood.domain.settings import Parameters
 from forkwood.domain.summary import Summary, with_summary
-from forkwood.engine.summarise import (
+from forkwood.engine.summarize import (
     Sources,
     Summed,
     Wanted,
