@@ -68,7 +68,7 @@ HUSK_OF_LOST = "what stood here was lost when the store was damaged"
 REPLACED = "what this was made of was lost when the store was damaged"
 
 
-class Lost(Struct, frozen=True):
+class LostNode(Struct, frozen=True):
     """A node that is not there: what is known by its neighbours. ENTRIES: how many its path had."""
 
     seq: int
@@ -124,7 +124,7 @@ def regrow(tx: Tx, aside: Aside, known: Found, *, highest: int, now_ms: int, who
     """Make the tree whole. Numbers up to HIGHEST were given to nodes; KNOWN has what indexes say of those lost."""
     husks: dict[int, str] = {}
     there = [seq for (seq,) in tx.rows("SELECT seq FROM node ORDER BY seq")]
-    for lost in [Lost(*found) for found in tx.rows(_LOST)]:
+    for lost in [LostNode(*found) for found in tx.rows(_LOST)]:
         if 0 < lost.seq <= highest and lost.seq not in husks:
             husks |= dict.fromkeys(_fill_in(tx, lost, there, known), HUSK_OF_LOST)
     husks |= dict.fromkeys(_add_ends(tx, there, known, highest), HUSK_OF_LOST)
@@ -148,7 +148,7 @@ def named(tx: Tx, seq: int) -> Mapping[str, Any]:
 # Husks for what is lost ---------------------------------------------------------------------------------------------
 
 
-def _fill_in(tx: Tx, lost: Lost, there: list[int], known: Found) -> list[int]:
+def _fill_in(tx: Tx, lost: LostNode, there: list[int], known: Found) -> list[int]:
     """Put husks where LOST and what was lost above it stood; their seqs, that of LOST the last. THERE: all nodes."""
     above, chain = _as_known(lost, there, known) or _as_told_below(tx, lost, there)
     spot = Spot(above.seq, above.cut)
@@ -160,7 +160,7 @@ def _fill_in(tx: Tx, lost: Lost, there: list[int], known: Found) -> list[int]:
     return chain
 
 
-def _as_known(lost: Lost, there: list[int], known: Found) -> tuple[Above, list[int]] | None:
+def _as_known(lost: LostNode, there: list[int], known: Found) -> tuple[Above, list[int]] | None:
     """Where the index of places has LOST and all that was lost above it; None where it does not lead to a node."""
     taken, chain, place = set(there), [lost.seq], known.places.get(lost.seq)
     while place is not None and place[0] and place[0] not in taken:
@@ -171,7 +171,7 @@ def _as_known(lost: Lost, there: list[int], known: Found) -> tuple[Above, list[i
     return None if place is None else (Above(*place, 0), chain[::-1])
 
 
-def _as_told_below(tx: Tx, lost: Lost, there: list[int]) -> tuple[Above, list[int]]:
+def _as_told_below(tx: Tx, lost: LostNode, there: list[int]) -> tuple[Above, list[int]]:
     """Where LOST can have hung, as all that hung below it tells.
 
     Where it is certain how many are missing there is one for each, so that every path keeps its length.
@@ -192,7 +192,7 @@ def _add_ends(tx: Tx, there: list[int], known: Found, highest: int) -> Iterator[
         if number in taken or not 0 < at < number <= highest or at not in taken:
             continue
         (above,) = tx.rows("SELECT conversation, 0, created_ms, role IS NOT 'assistant' FROM node WHERE seq = ?", (at,))
-        lost = Lost(number, *above)
+        lost = LostNode(number, *above)
         _add_husk(tx, lost, number, Spot(at, cut), known.names.get(number), is_reply=bool(lost.is_reply))
         taken.add(number)
         yield number
@@ -213,7 +213,7 @@ def _numbers(there: list[int], upto: int, count: int) -> list[int]:
     return found[::-1]
 
 
-def _add_husk(tx: Tx, lost: Lost, number: int, at: Spot, name: bytes | None, *, is_reply: bool) -> None:
+def _add_husk(tx: Tx, lost: LostNode, number: int, at: Spot, name: bytes | None, *, is_reply: bool) -> None:
     made = make_id(lost.created_ms, sha256(f"lost node {number}".encode()).digest()[:10])
     if name is None or tx.value("SELECT 1 FROM node WHERE id = ?", (name,)):
         name = bytes.fromhex(made)

@@ -15,7 +15,7 @@ from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
 from forkwood.surfaces.cli import named
-from forkwood.surfaces.cli.chat_input import Said, Verbs
+from forkwood.surfaces.cli.chat_input import EarlierWords, Verbs
 from forkwood.surfaces.cli.desk import Desk
 from tests.surfaces.cli.desks import given, succeed, terminal
 from tests.surfaces.cli.scripts import echoing, scripted
@@ -32,10 +32,10 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 
 def test_what_was_said_comes_from_the_store_newest_first(desk: Desk) -> None:
-    assert list(Said(desk).load_history_strings()) == ["First words", "Second words"]
+    assert list(EarlierWords(desk).load_history_strings()) == ["First words", "Second words"]
     desk.runtime.hide("#1")
     desk.runtime.purge(["#2"])
-    assert list(Said(desk).load_history_strings()) == ["First words"]
+    assert list(EarlierWords(desk).load_history_strings()) == ["First words"]
 
 
 def completed(desk: Desk, line: str) -> list[str]:

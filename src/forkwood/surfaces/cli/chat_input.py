@@ -30,7 +30,7 @@ SAID_MAX = 1_000
 def typed_lines(desk: Desk) -> Iterator[str]:
     """Each line or lines that a person enters, until Ctrl-D. Ctrl-C throws away what stands there."""
     asking: PromptSession[str] = PromptSession(
-        history=Said(desk),
+        history=EarlierWords(desk),
         completer=Verbs(desk),
         key_bindings=_keys(),
         multiline=True,
@@ -55,7 +55,7 @@ def typed_answer(prompt: str) -> str | None:
         return None
 
 
-class Said(History):
+class EarlierWords(History):
     """What the person has said in this conversation, on every branch, newest first; then what they type here."""
 
     def __init__(self, desk: Desk) -> None:
