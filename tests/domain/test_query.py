@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from forkwood.domain import limits
 from forkwood.domain.errors import LimitExceeded, Misused
@@ -129,6 +133,21 @@ def test_nothing_is_no_search(words: list[str]) -> None:
     assert "at least one word" in refused.value.hint
     with pytest.raises(Misused):
         raw_expression(words)
+
+
+@pytest.mark.parametrize("unseen", ["\u200b", "\u0301", "\u00ad", "\u2060\ufeff", "\u200b \u0301"])
+def test_what_folds_to_nothing_is_no_word(unseen: str) -> None:
+    """Nothing at all stands everywhere: looking for it never ends."""
+    with pytest.raises(Misused, match="not seen by themselves"):
+        asked([unseen])
+    assert [word.literal for word in asked([unseen, "word"])] == ["word"]
+    assert [word.literal for word in raw_words([f'word OR "{unseen}"'])] == ["word"]
+
+
+@given(st.lists(st.text(), max_size=3))
+def test_no_word_is_empty(words: list[str]) -> None:
+    with suppress(Misused):
+        assert all(word.literal for word in (*asked(words), *raw_words(words)))
 
 
 @pytest.mark.parametrize("word", ["a\x00b", "\ud83d"])

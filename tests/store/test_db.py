@@ -116,6 +116,9 @@ def test_a_file_that_is_no_longer_in_its_place_is_not_written_to(home: Path, los
     with pytest.raises(StoreUnusable, match="no longer the file that was opened") as caught, store.write():
         pytest.fail("nobody would ever read it")
     assert caught.value.facts == {"reason": "moved", "path": str(home / "forkwood.db")}
+    assert "what was written before is in that file" in caught.value.hint
+    with pytest.raises(StoreUnusable, match="no longer the file that was opened"):
+        store.beside()
     assert texts(store) == ["word 0", "word 1"]
 
 

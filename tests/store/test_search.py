@@ -240,6 +240,16 @@ def test_hits_are_bounded(store: Store) -> None:
         ask(store, "word", limit=0)
 
 
+@pytest.mark.parametrize("unseen", ["\u200b", "\u0301", "\u00ad"])
+def test_what_is_not_seen_by_itself_is_not_looked_for(store: Store, unseen: str) -> None:
+    said(store, "a word and e\u0301 accents")
+    for substring in (False, True):
+        with pytest.raises(Misused):
+            ask(store, unseen, substring=substring)
+        assert len(ask(store, "word", unseen, substring=substring).hits) == 1
+    assert [hit.marks for hit in ask(store, f'word OR "{unseen}"', raw=True).hits] == [((2, 6),)]
+
+
 def test_the_longest_query_is_answered(store: Store) -> None:
     longest = "数" * limits.search_word_characters_max
     said(store, longest, "aB" * 400)

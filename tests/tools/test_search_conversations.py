@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+from pathlib import Path
+
 import pytest
 
 from forkwood.domain import limits
 from forkwood.domain.arguments import fault
 from forkwood.domain.errors import LimitExceeded, Misused
-from forkwood.store import conversations
-from forkwood.store.db import Store
+from forkwood.store import conversations, search
+from forkwood.store.db import Store, Tx
 from forkwood.tools.search_conversations import SearchConversations
 from tests.store.said import NOW, said, say, talk
+from tests.store.seeds import opened
 from tests.tools.bench import call, occasion, used
 
 
@@ -61,3 +66,40 @@ async def test_hits_are_bounded() -> None:
     assert (await used(tool, at, words="yeast", limit=3.0))[1].count("yeast") == 3
     assert fault({"words": "a", "limit": limits.model_search_hits_max}, tool.sealed.spec.schema) is None
     assert fault({"words": "a", "limit": limits.model_search_hits_max + 1}, tool.sealed.spec.schema)
+
+
+async def test_a_long_search_stops_when_it_is_cancelled_and_others_go_on_meanwhile(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = opened(home)
+    said(store, "yeast", "salt")
+    at, begun, ended = occasion(store), threading.Event(), threading.Event()
+
+    def endless(tx: Tx, *_: object, **__: object) -> None:
+        rows = tx.each("WITH RECURSIVE n (x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n) SELECT x FROM n")
+        try:
+            for _ in rows:
+                begun.set()
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(search, "find", endless)
+    searching = asyncio.ensure_future(used(SearchConversations(store), at, words="yeast"))
+    assert await asyncio.to_thread(begun.wait, 30)
+    with store.write() as tx:
+        say(tx, talk(tx), "said meanwhile")
+    searching.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await searching
+    assert await asyncio.to_thread(ended.wait, 30)
+    store.close()
+
+
+async def test_the_store_is_searched_over_a_connection_of_its_own(home: Path) -> None:
+    store = opened(home)
+    said(store, "the yeast is old")
+    at = occasion(store)
+    with store.write() as tx:
+        tx.run("UPDATE conversation SET title = 'not committed yet'")
+        assert (await used(SearchConversations(store), at, words="yeast"))[1].startswith("t / user")
+    store.close()

@@ -20,7 +20,10 @@ _BEGINNING_MIN = 2
 
 
 class Word(Struct, frozen=True, kw_only=True):
-    """One word, or phrase with single spaces, folded: what must stand in a message, and the terms it is indexed by."""
+    """One word, or phrase with single spaces, folded: what must stand in a message, and the terms it is indexed by.
+
+    No literal is empty.
+    """
 
     literal: str
     terms: tuple[str, ...]
@@ -38,11 +41,20 @@ def words_of_line(line: str) -> list[str]:
 
 
 def asked(words: Sequence[str]) -> tuple[Word, ...]:
-    """WORDS as a search takes them; blank ones ask nothing. Raises Misused (nothing asked, no text), LimitExceeded."""
+    """WORDS as a search takes them; blank ones, and those of unseen characters alone, ask nothing.
+
+    Raises Misused (nothing asked, no text) and LimitExceeded.
+    """
     assert not isinstance(words, str), "words come one by one: words_of_line parts a line"
     said = [" ".join(word.split()) for word in words]
     _check([word for word in said if word])
-    return tuple(_word(word) for word in said if word)
+    found = _heard(said)
+    if not found:
+        raise Misused(
+            "There is nothing to search for: these characters are not seen by themselves",
+            hint="name at least one word with a letter, a digit or a sign in it",
+        )
+    return found
 
 
 def without_stars(words: Sequence[Word]) -> tuple[Word, ...] | None:
@@ -73,7 +85,7 @@ def raw_expression(words: Sequence[str]) -> str:
 def raw_words(words: Sequence[str]) -> tuple[Word, ...]:
     """The words in a query of FTS5's own syntax, each by itself: what a snippet can show."""
     found = (string.replace('""', '"') or bare for string, bare, _, _ in _RAW.findall(" ".join(words)))
-    return tuple(_word(" ".join(word.split())) for word in found if word.strip() and word not in _OPERATORS)
+    return _heard(" ".join(word.split()) for word in found if word not in _OPERATORS)
 
 
 def holds(word: Word, folded: str) -> bool:
@@ -86,6 +98,11 @@ def holds(word: Word, folded: str) -> bool:
 def pattern(literal: str) -> str:
     """The regular expression of a folded LITERAL."""
     return r"\s+".join(re.escape(part) for part in literal.split(" "))
+
+
+def _heard(said: Iterable[str]) -> tuple[Word, ...]:
+    """Those of SAID of which folding leaves something: nothing at all stands everywhere."""
+    return tuple(word for word in map(_word, said) if word.literal)
 
 
 def _word(said: str) -> Word:

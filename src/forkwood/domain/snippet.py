@@ -39,6 +39,7 @@ def snippet(texts: Sequence[Folded], words: Sequence[Word]) -> tuple[str, tuple[
 
 def _places(folded: str, literal: str) -> list[Range]:
     """Where LITERAL stands in FOLDED: where words begin with it, or if none does, inside words too."""
+    assert literal, "nothing at all stands everywhere, and is never passed"
     found = _phrase_places(folded, literal) if " " in literal else _word_places(folded, literal)
     return [place for place in found if not folded[place[0] - 1 : place[0]].isalnum()] or found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 import apsw
@@ -106,6 +106,22 @@ class Store:
         finally:
             self._connection.execute("PRAGMA query_only = OFF")
 
+    def beside(self) -> Store:
+        """Another connection to the same file, to be closed: for reading at length in a thread of its own. A store in
+        memory has only one connection, and is its own. Raises StoreUnusable where the file is gone."""
+        if self._file is None:
+            return self
+        self._refuse_other_file()
+        with phrased(self.path):
+            connection = apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READWRITE)
+            settle(connection)
+        return Store(connection, self.path)
+
+    def interrupt(self) -> None:
+        """Let what another thread asks of this connection end, with apsw.InterruptError there."""
+        with suppress(apsw.ConnectionClosedError):
+            self._connection.interrupt()
+
     @contextmanager
     def at_once(self) -> Iterator[None]:
         """Inside, nobody waits for another's lock: for what is left to do by one who has waited in vain already."""
@@ -177,7 +193,8 @@ class Store:
         if _identity(self.path) != self._file:
             raise StoreUnusable(
                 f"the store {self.path} is no longer the file that was opened: it was moved, deleted or replaced",
-                hint="nothing was written; put it back if you want it, and start Forkwood anew",
+                hint="what was written before is in that file, this is not; put it back if you want it, and start "
+                "Forkwood anew",
                 reason="moved",
                 path=self.path,
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, closing, nullcontext
 from datetime import UTC, datetime
 
 from forkwood.domain import limits
@@ -45,19 +46,35 @@ class SearchConversations:
         self._store = store
 
     async def use(self, call: ToolCall, at: Occasion) -> ToolOutcome:  # noqa: ARG002 - the protocol's
-        """The hits, best first, a paragraph each. Raises Misused and LimitExceeded for words that cannot be asked."""
+        """The hits, best first, a paragraph each. Raises Misused and LimitExceeded for words that cannot be asked.
+
+        A search may read every message: it is done in a thread, over a connection of its own, and stops on cancelling.
+        """
+        import asyncio
+
         assert isinstance(call.arguments, dict), "arguments are checked before a tool is used"
-        wanted = int(call.arguments.get("limit", _USUAL_HITS))
-        with self._store.read() as tx:
-            found = search.find(tx, call.arguments["words"], limit=wanted)
-            paragraphs = [_paragraph(tx, hit) for hit in found.hits]
-        if not paragraphs:
-            return told("No message holds all of these words. Fewer words, or other ones, may find it.")
-        return told("\n\n".join([*paragraphs, *([found.note] if found.note else [])]))
+        limit = int(call.arguments.get("limit", _USUAL_HITS))
+        reader = self._store.beside()
+        ending = nullcontext() if reader is self._store else closing(reader)
+        searching = asyncio.to_thread(_searched, reader, ending, call.arguments["words"], limit)
+        try:
+            return await asyncio.shield(searching)
+        except asyncio.CancelledError:
+            reader.interrupt()
+            raise
 
     async def inspect(self, call: ToolCall, at: Occasion) -> ToolOutcome | None:  # noqa: ARG002 - the protocol's
         """Reading leaves nothing."""
         return None
+
+
+def _searched(store: Store, ending: AbstractContextManager[object], words: str, limit: int) -> ToolOutcome:
+    with ending, store.read() as tx:
+        found = search.find(tx, words, limit=limit)
+        paragraphs = [_paragraph(tx, hit) for hit in found.hits]
+    if not paragraphs:
+        return told("No message holds all of these words. Fewer words, or other ones, may find it.")
+    return told("\n\n".join([*paragraphs, *([found.note] if found.note else [])]))
 
 
 def _paragraph(tx: Tx, hit: Hit) -> str:
