@@ -82,7 +82,7 @@ def test_a_title_that_comes_after_the_purge_of_what_it_was_made_of_is_not_kept(
             raise ProviderFailed("refused", f"no title for {MARKER}")
         return Reply(parts=(Text(text=f"All on {MARKER}"),))
 
-    monkeypatch.setattr("forkwood.runtime.titling._asked", late)
+    monkeypatch.setattr("forkwood.runtime.titling.heard", late)
     answered(runtime, runtime.send(MARKER, models=[script(tmp_path, {"text": MARKER})]))
     assert runtime.conversation().title == ""
     assert_gone(runtime)
