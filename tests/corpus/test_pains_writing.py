@@ -166,7 +166,7 @@ def test_pain_10_eight_programs_that_write_at_once_all_get_their_turn(home: Path
     assert given(["doctor"])["problems"] == []
 
 
-TAKEN = {"str", "str | None", "bool", "int", "Role", "Sequence[str]", "Sequence[Path]", "Sequence[Id]"}
+TAKEN = {"str", "str | None", "bool", "int", "int | None", "Role", "Sequence[str]", "Sequence[Path]", "Sequence[Id]"}
 TAKEN |= {"str | Sequence[str]", "Callable[[int, int], None]"}
 
 

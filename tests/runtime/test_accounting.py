@@ -52,7 +52,8 @@ def test_door_client_and_key_of_who_asked_are_told(runtime: Runtime, tmp_path: P
     again = answered(runtime, runtime.retry(sent, models=[model])).node
     assert again is not None
     runtime.send("by hand", role="assistant", run=False)
-    assert runtime.clients([entry.node for entry in runtime.path()]) == {again: "nightly"}
+    made = runtime.path()[1].node.origin.run
+    assert made is not None and runtime.clients([made, "f" * 32]) == {made: "nightly"}
     for node, known in ((sent, key), (again, None)):
         why = runtime.why(node)
         assert (why.door, why.client, why.key) == ("cli", "nightly", known)

@@ -78,11 +78,11 @@ class Reading(Verbs):
 
         return self._settled(conversation, self.house.store.read, look)
 
-    def clients(self, versions: Sequence[Node]) -> dict[Id, str]:
-        """Which client asked for each of VERSIONS that a run made, by node; where nobody knows, it is left out."""
+    def clients(self, asked: Sequence[Id]) -> dict[Id, str]:
+        """Which client asked for each of these runs; one of which nobody knows is left out."""
         with self.house.store.read() as tx:
-            known = ((node.id, runs.client(tx, node.origin.run)) for node in versions if node.origin.run)
-            return {node: client for node, client in known if client}
+            known = ((run, runs.client(tx, run)) for run in asked)
+            return {run: client for run, client in known if client}
 
     def labels(self, *, conversation: str | None = None) -> dict[str, Id]:
         """The labels of a conversation and the messages they name."""

@@ -94,8 +94,9 @@ def test_a_history_says_who_made_each_version_through_which_door() -> None:
     first, second = drawn.split("\n\n")
     assert first.startswith("version 1 of 2, ") and first.endswith("  old")
     assert "by user via web" in second and "replaces 00000001" in second
-    known = show_lists.draw_history([message(1, None, "old")], PEN, {name(1): "night\u202ely"})
-    assert "by user via cli, asked for by night\\u202ely" in known
+    made = Origin(by="model", via="cli", run=name(9))
+    known = show_lists.draw_history([message(1, None, "old", origin=made)], PEN, {name(9): "night\u202ely"})
+    assert "by model via cli, asked for by night\\u202ely" in known
 
 
 def test_hits_are_marked_inside_their_snippet() -> None:

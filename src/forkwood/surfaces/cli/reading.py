@@ -91,7 +91,8 @@ def history(call: Call, *, node: str) -> None:
     from forkwood.surfaces.cli.show_lists import draw_history
 
     versions = call.runtime.history(node, conversation=call.conversation)
-    call.give(versions, lambda: draw_history(versions, call.terminal.pen, call.runtime.clients(versions)))
+    made = [version.origin.run for version in versions if version.origin.run]
+    call.give(versions, lambda: draw_history(versions, call.terminal.pen, call.runtime.clients(made)))
 
 
 @verb("why")

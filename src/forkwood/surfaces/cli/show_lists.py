@@ -102,13 +102,14 @@ def draw_shown(shown: NodeShown, pen: Pen) -> str:
 
 
 def draw_history(versions: Sequence[Node], pen: Pen, clients: Mapping[Id, str] | None = None) -> str:
-    """Every version under its heading, oldest first, with when and by whom it was made. CLIENTS: by node, if known."""
-    known = clients or {}
-    total = len(versions)
-    return "\n\n".join(
-        f"{pen.inks.dim(f'version {number} of {total}, {_made(node, known.get(node.id))}')}\n{draw_node(node, pen)}"
+    """Every version under its heading, oldest first, with when and by whom it was made. CLIENTS: by run, if known."""
+    known, total = clients or {}, len(versions)
+    headings = (
+        f"version {number} of {total}, {_made(node, known.get(node.origin.run or ''))}"
         for number, node in enumerate(versions, 1)
     )
+    drawn = zip(headings, versions, strict=True)
+    return "\n\n".join(f"{pen.inks.dim(heading)}\n{draw_node(node, pen)}" for heading, node in drawn)
 
 
 def _made(node: Node, client: str | None = None) -> str:
