@@ -112,6 +112,23 @@ def test_titles_are_known_in_forks_and_not_inside_others(title: Any, is_made: bo
     assert is_made_of(title, {"on bread"}) is is_made
 
 
+@pytest.mark.parametrize(
+    ("title", "made_of", "is_made"),
+    [
+        ("\ufffdon bread", "on bread", True),
+        ("o\ufffd bread", "on bread", True),
+        ("on bre\ufffd\ufffd (fork)", "on bread", True),
+        ("on bread", "\ufffd\ufffdn bread", True),
+        ("on\ufffdbread", "\ufffdn bread", True),
+        ("on breadcrumb\ufffd", "on bread", False),
+        ("on", "\ufffd", False),
+        ("\ufffd", "on", False),
+    ],
+)
+def test_titles_are_known_where_damage_garbled_them(title: str, made_of: str, is_made: bool) -> None:
+    assert is_made_of(title, {made_of}) is is_made
+
+
 def test_titles_are_found_where_they_were_given() -> None:
     sent = MessageSent(effects=(SettingChanged(key="title", before="", after="a"), HeadMoved(before=None, after=NODE)))
     created = ConversationCreated(effects=(), settings={"title": "b", "system": "c"})

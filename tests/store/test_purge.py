@@ -150,3 +150,20 @@ def test_names_that_a_provider_gave_to_calls_go_and_what_was_one_call_stays_one(
         purge.destroy(tx, purge.condemned(tx, range(1, first + 4), [1]))
         assert calls_of(tx, run) == ["call-1", "call-1", "call-2", "call-2"]
         assert runs.differing(tx) == []
+
+
+def test_what_a_lost_message_left_is_told_of_until_it_is_purged() -> None:
+    runtime = door()
+    runtime.new()
+    said(runtime, MARKER, "a1")
+    with runtime.house.store.write() as tx:
+        tx.run("INSERT INTO purging VALUES (1)")
+        tx.run("UPDATE node SET parts = '[]', purged = 1 WHERE seq = 1")  # as a salvage leaves it
+        tx.run("DELETE FROM purging")
+        assert not purge.says_anything(tx, [1], [])
+        assert purge.tells_anything(tx, [1], [], [])
+        purge.destroy(tx, purge.condemned(tx, [1], []))
+        assert not purge.tells_anything(tx, [1], [], [])
+        assert tx.value("SELECT title FROM conversation") == ""
+        tx.run("INSERT INTO label (conversation, name, node) VALUES (1, 'kept', 1)")
+        assert purge.tells_anything(tx, [1], [], [])

@@ -24,9 +24,11 @@ WHAT = Condemned(
     around=frozenset({1}),
     titles=frozenset({"a purged title"}),
     ids=frozenset({GONE}),
+    begun=frozenset({8}),
 )
 NODE = {"seq": 90, "id": some_id(90), "conversation": 1, "revises": None, "role": "user", "at_node": 2, "run": None}
 EVENT = {"kind": "x", "conversation": 1, "node": None, "run": None, "payload": "{}"}
+UNREADABLE = {**EVENT, "kind": "run.ended", "payload": '\ufffd{"error":null}'}
 CONVERSATION = {"seq": 1, "title": "t", "titled_by": "rule"}
 RUN = {"id": OTHER_RUN, "conversation": 1, "error": '{"message":"x"}'}
 SUMMARY = {"conversation": 1, "covers": json.dumps([OTHER])}
@@ -71,9 +73,25 @@ CASES = [
         True,
         {"payload": '{"settings":{"title":""}}'},
     ),
+    Case("one that cannot be read, where it was read", "event", UNREADABLE, True, {"payload": ""}),
+    Case("one that cannot be read", "event", {**UNREADABLE, "conversation": 3}, True),
+    Case("of no conversation", "event", {**UNREADABLE, "conversation": None}, True, {"payload": ""}),
+    Case("of a run that read it", "event", {**UNREADABLE, "conversation": 3, "run": READER}, True, {"payload": ""}),
+    Case("that told a title", "event", {**UNREADABLE, "conversation": 3, "kind": "message.sent"}, True,
+         {"payload": ""}),
+    Case("of a garbled kind", "event", {**UNREADABLE, "conversation": 3, "kind": "run.nded"}, True,
+         {"payload": ""}),
+    Case("about it", "event", {**UNREADABLE, "node": 1}, False),
+    Case("that is no object", "event", {**UNREADABLE, "payload": "[]"}, True, {"payload": ""}),
+    Case("nested for ever", "event", {**UNREADABLE, "payload": "[" * 5_000}, True, {"payload": ""}),
+    Case("of another sort", "event", {**EVENT, "payload": 5}, False),
+    Case("whose place is another sort", "node", {**NODE, "at_node": [1]}, False),
     Case("another's conversation", "conversation", CONVERSATION, True),
     Case("the conversation", "conversation", {**CONVERSATION, "seq": 7}, False),
     Case("titled by it", "conversation", {**CONVERSATION, "title": "a purged title"}, True, {"title": ""}),
+    Case("garbled", "conversation", {**CONVERSATION, "title": "\ufffd purged title"}, True, {"title": ""}),
+    Case("that begins with it", "conversation", {**CONVERSATION, "seq": 8}, True, {"title": ""}),
+    Case("titled by a person", "conversation", {**CONVERSATION, "seq": 8, "titled_by": "user"}, True),
     Case("another's run", "run", RUN, True),
     Case("the run", "run", {**RUN, "id": GONE_RUN}, False),
     Case("a run there", "run", {**RUN, "conversation": 7}, False),
@@ -93,6 +111,7 @@ CASES = [
         True,
         {"response": json.dumps({"node": GONE, "text": ""}, separators=(",", ":"))},
     ),
+    Case("a receipt that cannot be read", "receipt", {**RECEIPT, "response": "\ufffd{}"}, True, {"response": ""}),
     Case("another's label", "label", LABELLED, True),
     Case("its label", "label", {**LABELLED, "node": 1}, False),
     Case("a label there", "label", {**LABELLED, "conversation": 7}, False),
@@ -108,7 +127,7 @@ CASES = [
     Case("what fits no table and names both", "?", [OTHER, GONE], False),
     Case("a table of later", "interaction", {"conversation": 1}, False),
     Case("without a column", "node", {"seq": 5}, False),
-]
+]  # fmt: skip
 
 
 @pytest.fixture

@@ -53,6 +53,8 @@ CASES = [
     Case("blob", {"hash": DIGEST, "size": 4, "bytes": b"abc"}, ["hash"]),
     Case("blob", {"hash": DIGEST, "size": 3, "bytes": b"abd"}, ["hash"]),
     Case("label", {"name": "x"}, []),
+    Case("receipt", {"key": "k", "response": None, "created_ms": 1}, []),
+    Case("receipt", {"key": "k", "response": '"\\ud800"', "created_ms": 1}, ["response"]),
 ]  # fmt: skip
 
 

@@ -20,6 +20,7 @@ OF_FAILURES = frozenset({"message", "hint", "error", "facts", "fault"})
 
 GONE = "what was said here was purged"
 
+_GARBLED = "\ufffd"
 _OF_TITLES = frozenset({"title", "before", "after"})
 _ANSWERS = frozenset({"allow", "deny", "retry", "done", "failed", "go-on", "stop"})
 _FORKED = re.compile(r"(?: \(fork(?: \d+)?\))+$")
@@ -70,14 +71,33 @@ def forgotten(value: Any, ids: Collection[Id], titles: Collection[str]) -> Any:
 
 
 def is_made_of(title: Any, titles: Collection[str]) -> bool:
-    """Whether TITLE is one of TITLES, or that of a fork which was given one of them, cut where it was too long."""
+    """Whether TITLE is one of TITLES, or that of a fork which was given one of them, cut where it was too long.
+
+    Damage may have garbled it, or them.
+    """
     if not isinstance(title, str):
         return False
     bare = _FORKED.sub("", title)
     if title in titles or bare in titles:
         return True
     stem = bare.removesuffix("…").rstrip()
-    return bare not in {title, stem} and any(one.startswith(stem) for one in titles)
+    if bare not in {title, stem} and any(one.startswith(stem) for one in titles):
+        return True
+    return any(_is_garbled_of(bare, one) for one in titles if _GARBLED in bare + one)
+
+
+def _is_garbled_of(one: str, other: str) -> bool:
+    """Whether both can have been the same text: each character that damage took stands for one, or for none."""
+    return len(other) in _reached(one, other) or len(one) in _reached(other, one)
+
+
+def _reached(garbled: str, text: str) -> set[int]:
+    """How much of TEXT a GARBLED text can have been."""
+    ends = {0}
+    for character in garbled:
+        further = {end + 1 for end in ends if text[end : end + 1] in {character, _GARBLED} or character == _GARBLED}
+        ends = {end for end in further if end <= len(text)} | (ends if character == _GARBLED else set())
+    return ends
 
 
 def titles_in(payload: dict[str, Any]) -> frozenset[str]:

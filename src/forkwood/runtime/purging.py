@@ -134,7 +134,7 @@ class Purging(Acting):
         for run in _active(tx, named.conversations):
             raise _not_ending(asked, run)  # it began after another purge of this conversation was given up
         tell(what)
-        if not purge.says_anything(tx, named.nodes, named.conversations):
+        if not purge.tells_anything(tx, named.nodes, named.conversations, what.ids):
             return report
         purge.destroy(tx, what)
         for seq in sorted({*named.conversations, *reach.conversations_of(tx, named.nodes)}):

@@ -35,6 +35,9 @@ _INSIDE = "(SELECT value FROM json_each(?))"
 
 _QUEUED_BLOBS = """SELECT part.value ->> '$.blob' FROM queued, json_each(queued.parts) part
   WHERE part.value ->> '$.blob' IS NOT NULL"""
+_BEGUN = f"""SELECT seq FROM conversation c
+  WHERE (SELECT min(n.seq) FROM node n WHERE n.conversation = c.seq) IN {_INSIDE}"""
+_BY_NOBODY = f"SELECT seq, title FROM conversation WHERE titled_by <> 'user' AND title <> '' AND seq IN {_INSIDE}"
 _QUEUED = f"SELECT id FROM queued WHERE conversation IN {_INSIDE} OR node IN {_INSIDE}"
 
 
@@ -42,7 +45,8 @@ class Condemned(Struct, frozen=True, kw_only=True):
     """What a purge is about: messages and whole conversations by seq, and what can hold words of theirs.
 
     RUNS speak of them themselves; the prompts of READERS held them, so that what is told of a failure may quote them.
-    AROUND: the conversations in which they can be read. TITLES were made of them.
+    AROUND: the conversations in which they can be read. TITLES were made of them. BEGUN: the conversations that begin
+    with one of them, so that a title nobody gave was made of it.
     """
 
     nodes: frozenset[int]
@@ -52,6 +56,7 @@ class Condemned(Struct, frozen=True, kw_only=True):
     around: frozenset[int]
     titles: frozenset[str]
     ids: frozenset[Id]
+    begun: frozenset[int] = frozenset()
 
 
 def carried_outside(tx: Tx, nodes: Collection[int], conversations: Collection[int]) -> frozenset[int]:
@@ -74,11 +79,11 @@ def condemned_by_name(tx: Tx, ids: Collection[Id]) -> Condemned:
 def is_in_copy(tx: Tx, what: Condemned) -> bool:
     """Whether a copy of the store holds words of WHAT."""
     drafted = tx.value(f"SELECT 1 FROM draft WHERE lower(hex(run)) IN {_INSIDE}", (wire.text(_hex(what.runs)),))
-    return (
-        bool(drafted)
-        or _waits_in_copy(tx, what)
-        or says_anything(tx, _seqs(tx, "node", what.ids), _seqs(tx, "conversation", what.ids))
-    )
+    return bool(drafted) or _waits_in_copy(tx, what) or _tells_in_copy(tx, what)
+
+
+def _tells_in_copy(tx: Tx, what: Condemned) -> bool:
+    return tells_anything(tx, _seqs(tx, "node", what.ids), _seqs(tx, "conversation", what.ids), what.ids)
 
 
 def _waits_in_copy(tx: Tx, what: Condemned) -> bool:
@@ -114,6 +119,16 @@ def says_anything(tx: Tx, nodes: Collection[int], conversations: Collection[int]
     return any(tx.value(sql, (wire.text(sorted(seqs)),)) is not None for sql, seqs in spelled)
 
 
+def tells_anything(tx: Tx, nodes: Collection[int], conversations: Collection[int], ids: Collection[Id]) -> bool:
+    """Whether anything still tells words of them: a message that was lost may have left a title, or a label."""
+    labelled = f"SELECT 1 FROM label WHERE node IN {_INSIDE}"
+    return (
+        says_anything(tx, nodes, conversations)
+        or tx.value(labelled, (wire.text(sorted(nodes)),)) is not None
+        or bool(_titles_of(tx, frozenset(nodes), frozenset(conversations), frozenset(ids)))
+    )
+
+
 def condemned(tx: Tx, nodes: Collection[int], conversations: Collection[int]) -> Condemned:
     """All that speaks of NODES and CONVERSATIONS."""
     seqs, whole = wire.text(sorted(nodes)), wire.text(sorted(conversations))
@@ -139,6 +154,7 @@ def condemned(tx: Tx, nodes: Collection[int], conversations: Collection[int]) ->
         around=frozenset(reach.conversations_of(tx, list(held))) | frozenset(conversations),
         titles=titles | _titles_of(tx, frozenset(nodes), frozenset(conversations), ids),
         ids=ids,
+        begun=_begun(tx, nodes),
     )
 
 
@@ -182,18 +198,29 @@ def _allowed(tx: Tx) -> Iterator[None]:
     tx.run("DELETE FROM purging")
 
 
+def _begun(tx: Tx, nodes: Collection[int]) -> frozenset[int]:
+    return frozenset(seq for (seq,) in tx.rows(_BEGUN, (wire.text(sorted(nodes)),)))
+
+
 def _titles_of(tx: Tx, nodes: frozenset[int], conversations: frozenset[int], ids: frozenset[Id]) -> frozenset[str]:
-    """The titles that were ever made of the messages, and all that the conversations ever had."""
-    found = set[str]()
+    """The titles that were ever made of the messages, and all that the conversations ever had.
+
+    What a conversation that has BEGUN with one of them is called without anybody's doing was made of it, unless an
+    event tells otherwise: the event can be lost, or the title garbled.
+    """
+    found, told = set[str](), set[tuple[int, str]]()
     rows = tx.each(
         """SELECT conversation, node, payload FROM event
            WHERE kind = 'conversation.titled' OR instr(payload, '"title"')"""
     )
     for conversation, node, text in rows:
         payload = wire.decode(text, dict[str, Any])
+        titles = titles_in(payload)
+        told |= {(conversation, title) for title in titles}
         if conversation in conversations or node in nodes or not ids.isdisjoint(_made_of(payload)):
-            found |= titles_in(payload)
-    return frozenset(found)
+            found |= titles
+    untold = {row for row in tx.rows(_BY_NOBODY, (wire.text(sorted(_begun(tx, nodes))),)) if row not in told}
+    return frozenset(found | {title for _, title in untold})
 
 
 def _made_of(payload: dict[str, Any]) -> list[Id]:

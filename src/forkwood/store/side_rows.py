@@ -16,27 +16,33 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from forkwood import wire
+from forkwood.domain.event import ACT_KINDS, PAYLOADS
 from forkwood.domain.ids import is_id
 from forkwood.store import purge
 from forkwood.store.db import Tx
 from forkwood.store.purge import Condemned
 
 _NAMES = re.compile(rb"(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{32})(?![0-9a-f])")
-_OWNED = {
-    "node": {"seq", "id", "conversation", "revises", "role", "at_node", "run"},
-    "event": {"kind", "conversation", "node", "run", "payload"},
-    "conversation": {"seq", "title", "titled_by"},
-    "run": {"id", "conversation", "error"},
-    "label": {"conversation", "node"},
-    "summary": {"conversation"},
-    "memory": {"conversation", "node"},
-    "queued": {"id", "conversation", "node"},
-    "receipt": {"response"},
-    "mark": set[str](),
-    "attachment": set[str](),
-    "current": set[str](),
-}
-"""Tables whose rows say whose they are, or hold nobody's words, with the columns that are looked at."""
+_NUMBER, _WORDS = (int, type(None)), (str, type(None))
+_OWNED: dict[str, dict[str, type | tuple[type, ...]]] = {
+    "node": {"seq": int, "id": str, "conversation": int, "revises": _NUMBER, "role": _WORDS, "at_node": _NUMBER,
+             "run": _WORDS},
+    "event": {"kind": str, "conversation": _NUMBER, "node": _NUMBER, "run": _WORDS, "payload": str},
+    "conversation": {"seq": int, "title": str, "titled_by": str},
+    "run": {"id": str, "conversation": _NUMBER, "error": _WORDS},
+    "label": {"conversation": _NUMBER, "node": _NUMBER},
+    "summary": {"conversation": _NUMBER},
+    "memory": {"conversation": _NUMBER, "node": _NUMBER},
+    "queued": {"id": str, "conversation": _NUMBER, "node": _NUMBER},
+    "receipt": {"response": _WORDS},
+    "mark": {},
+    "attachment": {},
+    "current": {},
+}  # fmt: skip
+"""Tables whose rows say whose they are, or hold nobody's words, with the columns that are looked at and their types."""
+
+_QUIET = frozenset(PAYLOADS) - ACT_KINDS - {"conversation.titled"}
+"""Events that tell no title, no label and nothing of what was queued."""
 
 _LIVING = """WITH named (name) AS (SELECT value FROM json_each(:names)),
     gone (run) AS (SELECT value FROM json_each(:runs))
@@ -68,7 +74,10 @@ class _Line(Struct, frozen=True):
     @property
     def owned(self) -> bool:
         """Whether it says whose it is."""
-        return isinstance(self.row, dict) and self.table in _OWNED and _OWNED[self.table] <= self.row.keys()
+        columns = _OWNED.get(self.table)
+        if columns is None or not isinstance(self.row, dict):
+            return False
+        return all(name in self.row and isinstance(self.row[name], kind) for name, kind in columns.items())
 
 
 def split(tx: Tx, path: Path, what: Condemned) -> Split:
@@ -115,7 +124,7 @@ def _lines(path: Path) -> Iterator[_Line]:
         for text in file:
             try:
                 said = wire.decode(text, dict[str, Any])
-            except (msgspec.DecodeError, UnicodeDecodeError):
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 said = {}
             yield _Line(text, str(said.get("table", "")), said.get("row", said))
 
@@ -169,18 +178,42 @@ def _forgotten(line: _Line, what: Condemned) -> bytes:
     row = line.row
     match line.table:
         case "event":
-            run = _run_of(row["run"])
-            payload = purge.left_of_event(row["kind"], row["conversation"], run, row["payload"], what)
-            left = {**row, "payload": payload}
+            left = {**row, "payload": _left_of_payload(row, what)}
         case "run" if _run_of(row["id"]) in what.readers:
             left = {**row, "error": None}
         case "receipt" if row["response"]:
-            left = {**row, "response": purge.left_of_response(row["response"], what)}
-        case "conversation" if purge.is_titled_by(row["title"], row["titled_by"], what):
+            readable = _reads(row["response"], object)
+            left = {**row, "response": purge.left_of_response(row["response"], what) if readable else ""}
+        case "conversation" if _is_titled_by(row, what):
             left = {**row, "title": ""}
         case _:
             left = row
     return line.text if left == row else wire.encode({**wire.decode(line.text, dict[str, Any]), "row": left}) + b"\n"
+
+
+def _is_titled_by(row: dict[str, Any], what: Condemned) -> bool:
+    """Whether a conversation's title was made of WHAT: it may be garbled, and what told of it be lost."""
+    by_nobody = row["titled_by"] != "user" and row["seq"] in what.begun
+    return by_nobody or purge.is_titled_by(row["title"], row["titled_by"], what)
+
+
+def _left_of_payload(row: dict[str, Any], what: Condemned) -> str:
+    """The payload of an event that stays, without what it tells of WHAT: all of it where it cannot be read, and is of
+    where WHAT could be read, or can tell of any title."""
+    payload, run = row["payload"], _run_of(row["run"])
+    if _reads(payload, dict):
+        return purge.left_of_event(row["kind"], row["conversation"], run, payload, what)
+    is_apart = row["conversation"] is not None and row["conversation"] not in what.around
+    return payload if is_apart and run not in what.readers and row["kind"] in _QUIET else ""
+
+
+def _reads(text: str, shape: type) -> bool:
+    """Whether TEXT spells a SHAPE."""
+    try:
+        wire.decode(text, shape)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
 
 
 def _run_of(name: str | None) -> bytes | None:

@@ -62,7 +62,7 @@ _HOLDS: dict[str, dict[str, Callable[[Value], bool]]] = {
     "event": {"by": _BYS.__contains__, "via": _is_door, "at_ms": _is_time},
     "run": {"error": _object, "created_ms": _is_time, "updated_ms": _is_time},
     "summary": {"covers": _spells(tuple[Id, ...]), "created_ms": _is_time},
-    "receipt": {"created_ms": _is_time},
+    "receipt": {"response": _spells(object), "created_ms": _is_time},
     "draft": {"deltas": _spells(tuple[Delta, ...])},
     "queued": {
         "parts": _parts,
@@ -81,7 +81,7 @@ ASKED = {
     "event": ("seq", *_HOLDS["event"]),
     "run": ("id", *_HOLDS["run"]),
     "summary": ("id", *_HOLDS["summary"]),
-    "receipt": ("key", "created_ms"),
+    "receipt": ("key", *_HOLDS["receipt"]),
     "draft": ("run", "deltas"),
     "queued": ("id", *_HOLDS["queued"]),
     "granted": ("id", "created_ms"),
