@@ -17,6 +17,8 @@ from forkwood.store import (
     marks,
     names,
     nodes,
+    queue,
+    runs,
     summaries,
     walk,
 )
@@ -28,6 +30,8 @@ SCAN = re.compile(
 
 SPOT = {"node": 1, "cut": 0}
 QUERIES: dict[str, tuple[str, object]] = {
+    "runs at work": (runs._ACTIVE_ROWS, ()),
+    "how many wait": (queue._COUNT, (1,)),
     "a path": (walk.LIGHT, (1, 1)),
     "which summaries may fit": (summaries.KNOWN, (10,)),
     "the summary that fits": (summaries.NEWEST, (10, b"")),
@@ -100,6 +104,8 @@ def test_no_table_is_read_through(name: str) -> None:
         ("an interaction", "event_interaction"),
         ("an interaction's ending", "event_interaction"),
         ("the grants that hold for a run", "granted_now"),
+        ("runs at work", "run_active"),
+        ("how many wait", "queued_waiting"),
     ],
 )
 def test_an_access_path_uses_its_own_index(name: str, index: str) -> None:

@@ -8,7 +8,7 @@ from forkwood.domain.act import QueuedChanged, QueuedStands
 from forkwood.domain.errors import Conflict, Misused
 from forkwood.domain.ids import Id, ending
 from forkwood.domain.message import Part, Text
-from forkwood.domain.queued import MessageQueued, Queued, QueueEdited, QueueRemoved
+from forkwood.domain.queued import IN_QUEUE, MessageQueued, Queued, QueueEdited, QueueRemoved
 from forkwood.domain.response import Started
 from forkwood.domain.run import ACTIVE
 from forkwood.domain.run_event import SteerAsked, SteerWithdrawn
@@ -125,7 +125,7 @@ def put_back(act: OpenAct, name: Id) -> None:
 def _standing(tx: Tx, name: str) -> Queued:
     """The message of that name, which is in the queue. Raises NotFound, Conflict."""
     found = queue.row(tx, names.queued(tx, name))
-    if found.state in {"waiting", "held"}:
+    if found.state in IN_QUEUE:
         return found
     now = "was sent" if found.state == "sent" else "was removed"
     if found.node:

@@ -11,7 +11,7 @@ from forkwood.domain.event import GrantGiven, GrantRevoked
 from forkwood.domain.ids import Id
 from forkwood.domain.policy import Grant
 from forkwood.domain.response import GrantHeld
-from forkwood.store import log
+from forkwood.store import log, states
 from forkwood.store.db import Tx
 from forkwood.store.problem import Problem
 
@@ -21,7 +21,7 @@ _HOLDING = f"""{_ROW} WHERE g.until IS NULL AND g.holds_for IN (?, ?) ORDER BY g
 _REVISION = "SELECT max(max(since, ifnull(until, 0))) FROM granted WHERE conversation = ?"
 _NOW = f"""{_ROW} WHERE g.until IS NULL AND c.purged = 0 AND (g.scope <> 'run'
   OR EXISTS (SELECT 1 FROM run r WHERE r.id = unhex(g.holds_for)
-    AND r.status IN ('queued', 'running', 'waiting')))"""
+    AND {states.ACTIVE}))"""
 
 _TOLD = """WITH ended (id, until) AS (
     SELECT payload ->> '$.grant', min(seq) FROM event WHERE kind = 'grant.revoked' GROUP BY 1

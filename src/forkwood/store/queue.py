@@ -12,16 +12,15 @@ from forkwood.domain.errors import LimitExceeded, NotFound
 from forkwood.domain.ids import Id
 from forkwood.domain.message import Part, text_of
 from forkwood.domain.queued import Queued, QueueMoved
-from forkwood.store import log
+from forkwood.store import log, states
 from forkwood.store.db import Tx
 
 _ROW = """SELECT q.id, c.id, q.behind, q.steers, q.state, q.parts, q.models, n.id, q.runs, q.by, q.via, q.created_ms
   FROM queued q JOIN conversation c ON c.seq = q.conversation LEFT JOIN node n ON n.seq = q.node"""
-_IN_QUEUE = "q.state IN ('waiting', 'held')"
-_HELD = """(q.state = 'held' OR (q.state = 'waiting'
-  AND q.behind NOT IN (SELECT id FROM run WHERE status IN ('queued', 'running', 'waiting'))))"""
+_HELD = f"""(q.state = 'held' OR (q.state = 'waiting'
+  AND q.behind NOT IN (SELECT id FROM run WHERE {states.ACTIVE})))"""
 _IN_ORDER = "ORDER BY (SELECT seq FROM run r WHERE r.id = q.behind), q.steers DESC, q.position"
-_COUNT = "SELECT count(*) FROM queued q WHERE q.conversation = ? AND q.state IN ('waiting', 'held')"
+_COUNT = f"SELECT count(*) FROM queued WHERE conversation = ? AND {states.IN_QUEUE}"
 _LAST = "SELECT coalesce(max(position), 0) + 1 FROM queued WHERE conversation = ?"
 _FRONT = "SELECT coalesce(min(position), 0) FROM queued WHERE behind = ? AND state = 'waiting' AND steers = 0"
 
@@ -82,7 +81,8 @@ def row(tx: Tx, id: Id) -> Queued:
 def listed(tx: Tx, conversation: int) -> list[Queued]:
     """What waits or is held in a conversation, in the order in which it comes."""
     return [
-        _queued(one) for one in tx.rows(f"{_ROW} WHERE q.conversation = ? AND {_IN_QUEUE} {_IN_ORDER}", (conversation,))
+        _queued(one)
+        for one in tx.rows(f"{_ROW} WHERE q.conversation = ? AND {states.IN_QUEUE} {_IN_ORDER}", (conversation,))
     ]
 
 

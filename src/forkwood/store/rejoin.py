@@ -15,7 +15,7 @@ from forkwood import wire
 from forkwood.domain.act import Who
 from forkwood.domain.ids import make_id
 from forkwood.domain.message import Attachment, Part, ToolResult
-from forkwood.store import book_checks, regrow, reruns
+from forkwood.store import book_checks, regrow, reruns, states
 from forkwood.store.aside import Aside
 from forkwood.store.db import Tx
 from forkwood.store.manifests import HUSK, NEEDED
@@ -47,7 +47,7 @@ _WITH = {("queued", "node"): ", state = 'removed'"}
 
 _WRONG_MARKS = "max(since, ifnull(until, 0)) > (SELECT ifnull(max(seq), 0) FROM event) OR until < since"
 _LOST_MANIFESTS = f"body = '{HUSK}' AND digest IN ({NEEDED})"
-_LOST_DRAFTS = "run NOT IN (SELECT id FROM run WHERE status IN ('queued', 'running', 'waiting'))"
+_LOST_DRAFTS = f"run NOT IN (SELECT id FROM run WHERE {states.ACTIVE})"
 
 
 def rejoin(tx: Tx, found: Found, aside: Aside, *, now_ms: int, who: Who) -> None:

@@ -24,7 +24,7 @@ from forkwood.domain.run_event import (
 )
 from forkwood.domain.step import End
 from forkwood.domain.tree import ROOT, Spot
-from forkwood.store import log, nodes, queue
+from forkwood.store import log, nodes, queue, states
 from forkwood.store.db import Tx
 from forkwood.store.failures import damaged
 
@@ -32,7 +32,7 @@ _ROW = """SELECT r.id, c.id, f.id, r.from_cut, t.id, r.tip_cut, r.status, r.mode
   r.input, r.output, r.cache_read, r.cache_write, r.reasoning, r.error
   FROM run r JOIN conversation c ON c.seq = r.conversation
   LEFT JOIN node f ON f.seq = r.from_node LEFT JOIN node t ON t.seq = r.tip_node"""
-_ACTIVE_ROWS = """SELECT id, tip_node, tip_cut FROM run WHERE status IN ('queued', 'running', 'waiting')"""
+_ACTIVE_ROWS = f"SELECT id, tip_node, tip_cut FROM run WHERE {states.ACTIVE}"
 
 
 AddedByOthers: TypeAlias = CancelAsked | InteractionClosed | RunEnded | SteerAsked | SteerWithdrawn
