@@ -22,11 +22,12 @@ from forkwood.engine.attend import attend
 from forkwood.engine.driver import Driver, lives
 from forkwood.engine.grip import Grip
 from forkwood.engine.live import Feed, Follower, Watcher, result
+from forkwood.engine.mishaps import defect
 from forkwood.engine.perform import call_model
 from forkwood.engine.prepare import same_binding
 from forkwood.engine.recover import take_over
 from forkwood.engine.stream import Stream
-from forkwood.engine.supplies import Supplies, defect
+from forkwood.engine.supplies import Supplies
 from forkwood.engine.use import use_reads, use_tool
 from forkwood.store import holding, interactions, log, manifests, queue, runs
 from forkwood.store.db import Tx

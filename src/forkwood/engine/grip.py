@@ -10,7 +10,8 @@ from forkwood.engine.advance import advance
 from forkwood.engine.attend import Poke
 from forkwood.engine.live import Feed
 from forkwood.engine.mask import Mask
-from forkwood.engine.supplies import Supplies, told
+from forkwood.engine.mishaps import told
+from forkwood.engine.supplies import Supplies
 from forkwood.store import drafts, holding
 from forkwood.store.db import Tx
 from forkwood.store.holding import Held

@@ -17,9 +17,9 @@ from forkwood.engine.attend import attend
 from forkwood.engine.grip import Grip
 from forkwood.engine.keep import keep_reply
 from forkwood.engine.leaving import Leaving
+from forkwood.engine.mishaps import defect
 from forkwood.engine.prepare import Prepared, prepare
 from forkwood.engine.room import made_room
-from forkwood.engine.supplies import defect
 from forkwood.store import drafts, holding, manifests
 from forkwood.store.holding import Lost
 
