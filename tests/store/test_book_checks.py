@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from forkwood.domain import limits
 from tests.store.breaking import Case, assert_found, case
 from tests.store.seeds import NOW
 
@@ -13,6 +14,13 @@ CASES = [
     case("index missing", "DROP INDEX node_run", kinds="schema", mended=True),
     case("trigger of another", "CREATE TRIGGER x AFTER INSERT ON label BEGIN SELECT 1; END", kinds="schema"),
     case("table of another", "CREATE TABLE extra (x)", kinds="schema"),
+    case("numbers spent", "UPDATE sqlite_sequence SET seq = 9223372036854775807", kinds="number", mended=True),
+    case("numbers at their end", f"UPDATE sqlite_sequence SET seq = {limits.seq_max}", kinds="number", mended=True),
+    case("numbers that are none", "UPDATE sqlite_sequence SET seq = 'x'", kinds="number", mended=True),
+    case("numbers given back", "UPDATE sqlite_sequence SET seq = 1 WHERE name = 'node'", kinds="number", mended=True),
+    case("numbers unknown", "DELETE FROM sqlite_sequence WHERE name = 'node'", kinds="number", mended=True),
+    case("numbers told twice", "INSERT INTO sqlite_sequence VALUES ('run', 99)", kinds="number", mended=True),
+    case("a number never given", f"UPDATE run SET seq = {limits.seq_max + 1}", kinds="number"),
     case("purge left open", "INSERT INTO purging VALUES (1)", kinds="purge marker", mended=True),
     case("label at nothing", "UPDATE label SET node = 9999", kinds="dangling"),
     case("mark from the future", "UPDATE mark SET since = 9999", kinds="mark"),

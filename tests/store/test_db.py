@@ -14,7 +14,7 @@ from forkwood.domain.errors import StoreUnusable
 from forkwood.store.db import Store
 from forkwood.store.migrations import SCHEMA_VERSION
 from tests.store.breaking import broken
-from tests.store.seeds import add_conversation, fill, opened, texts
+from tests.store.seeds import add_conversation, add_message, fill, opened, texts
 
 
 def count(store: Store) -> int:
@@ -92,6 +92,26 @@ def test_what_holds_for_every_connection(home: Path) -> None:
         assert tx.value("PRAGMA journal_mode") == "wal"
         assert tx.value("PRAGMA busy_timeout") == limits.busy_ms
         assert tx.value("PRAGMA recursive_triggers") == 1
+
+
+@pytest.mark.parametrize("given", [limits.seq_max, limits.seq_max + 1, (1 << 63) - 1])
+def test_out_of_numbers_the_store_is_damaged_and_the_disk_not_full(home: Path, given: int) -> None:
+    store = opened(home)
+    fill(store, 1)
+    broken(home, f"UPDATE sqlite_sequence SET seq = {given} WHERE name = 'node'")
+    with pytest.raises(StoreUnusable, match="table node claims to have given number") as caught, store.write() as tx:
+        add_message(tx, 1, 1, "one too many")
+    assert (caught.value.facts["reason"], "doctor --repair" in caught.value.hint) == ("corrupt", True)
+    assert texts(store) == ["word 0"]
+
+
+def test_the_last_number_is_given(home: Path) -> None:
+    store = opened(home)
+    fill(store, 1)
+    broken(home, f"UPDATE sqlite_sequence SET seq = {limits.seq_max - 1} WHERE name = 'node'")
+    with store.write() as tx:
+        add_message(tx, 1, 1, "the last")
+    assert len(texts(store)) == 2
 
 
 def moved(home: Path) -> None:

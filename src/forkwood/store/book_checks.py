@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from hashlib import sha256
+from typing import Any
 
 import msgspec
 
 from forkwood import wire
+from forkwood.domain import limits
 from forkwood.domain.errors import StoreUnusable
 from forkwood.domain.event import ACT_KINDS, PAYLOADS
 from forkwood.domain.ids import Id, ending
@@ -48,6 +50,10 @@ _SOFT_REFERENCES = (
     ("node", "run", "run", "id", "AND via <> 'import'"),
 )
 """Columns that no foreign key holds: table, column, and what it points at. What was imported had its runs elsewhere."""
+
+_NUMBERED = "SELECT name FROM sqlite_schema WHERE type = 'table' AND instr(sql, 'AUTOINCREMENT') ORDER BY name"
+_TOLD_OF = ("conversation", "node")
+"""Tables whose numbers events speak of, in columns of their names."""
 
 _SEARCH = ("search", "search_term")
 """The tables that are an index themselves, in the order in which they are made; `search` brings what it is kept in."""
@@ -113,6 +119,44 @@ def references(tx: Tx) -> Iterator[Problem]:
         where = f"{column} IS NOT NULL AND {column} NOT IN (SELECT {key} FROM {parent})"
         for (row,) in tx.each(f"SELECT seq FROM {table} WHERE {where} {but}"):
             yield Problem(kind="missing", message=f"row {row} of {table} speaks of a {parent} that is not there")
+
+
+def numbers(tx: Tx) -> Iterator[Problem]:
+    """Each table knows the highest number it has given, and no row has one beyond those that are given."""
+    for table in _numbered(tx):
+        given = tx.rows("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,))
+        newest = tx.value(f"SELECT max(seq) FROM {table}") or 0
+        if newest > limits.seq_max:
+            yield Problem(kind="number", message=f"row {newest} of {table} has a number that is never given")
+        elif not _is_number(given, newest):
+            said = ", ".join(str(number) for (number,) in given) or "nothing"
+            message = f"{table} says that it has given {said}; its newest row has number {newest}"
+            yield Problem(kind="number", message=message, mendable=True)
+
+
+def mend_numbers(tx: Tx) -> None:
+    """Go on after the newest row, or after the newest that an event speaks of, where no table knows better."""
+    for table in _numbered(tx):
+        given = tx.rows("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,))
+        newest = tx.value(f"SELECT max(seq) FROM {table} WHERE seq <= ?", (limits.seq_max,)) or 0
+        if _is_number(given, newest):
+            continue
+        told = f"SELECT max({table}) FROM event WHERE {table} <= ?"
+        known = tx.value(told, (limits.seq_max,)) or 0 if table in _TOLD_OF else 0
+        tx.run("DELETE FROM sqlite_sequence WHERE name = ?", (table,))
+        tx.run("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, max(newest, known)))
+
+
+def _numbered(tx: Tx) -> list[str]:
+    return [name for (name,) in tx.rows(_NUMBERED)]
+
+
+def _is_number(given: list[tuple[Any, ...]], newest: int) -> bool:
+    """Whether what a table says it has GIVEN can be: at least its NEWEST row. It says nothing before its first."""
+    match given:
+        case [(int(number),)]:
+            return bool(newest <= number < limits.seq_max)
+    return not given and not newest
 
 
 def marks(tx: Tx) -> Iterator[Problem]:

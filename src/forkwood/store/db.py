@@ -26,6 +26,9 @@ PRAGMA cache_size = -16384;
 """What holds for every connection. Temporary tables stay in memory: nobody's words go to a file outside the home."""
 
 
+_SPENT: Final = "SELECT name, seq FROM sqlite_sequence WHERE seq > ?"
+"""Also what is no number: text is more than any."""
+
 _BEYOND_RULES: Final = (AssertionError, AttributeError, LookupError, TypeError, ValueError)
 """What a rule fails with that meets a row no rule lets in: a mistake of this program, or damage."""
 
@@ -139,10 +142,12 @@ class Store:
             if writes:
                 self._refuse_other_file()
             yield Tx(self._connection, writes=writes)
+            if writes:
+                self._refuse_spent_numbers()
             self._connection.execute("COMMIT")
         except (apsw.Error, *UNREADABLE) as error:
             self._back_out()
-            unusable = failure(error, self.path) if writes or not isinstance(error, apsw.ReadOnlyError) else None
+            unusable = self._failure(error, writes=writes)
             if unusable is None and isinstance(error, apsw.ConstraintError | apsw.SQLError):
                 unusable = self._damage()
             if unusable is None:
@@ -157,6 +162,19 @@ class Store:
         except BaseException:
             self._back_out()
             raise
+
+    def _failure(self, error: Exception, *, writes: bool) -> StoreUnusable | None:
+        """What ERROR says of the file. Out of numbers SQLite says that the disk is full."""
+        if isinstance(error, apsw.FullError):
+            self._refuse_spent_numbers()
+        return failure(error, self.path) if writes or not isinstance(error, apsw.ReadOnlyError) else None
+
+    def _refuse_spent_numbers(self) -> None:
+        """A row of a number beyond all that are given is one that a salvage would take for damage."""
+        spent = self._connection.execute(_SPENT, (limits.seq_max,)).fetchone()
+        if spent is not None:
+            table, number = spent
+            raise damaged(f"its table {table} claims to have given number {number}", self.path)
 
     def _damage(self) -> StoreUnusable | None:
         """What is wrong with the file, where it is not this program that is."""

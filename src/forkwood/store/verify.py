@@ -29,6 +29,7 @@ class Check(Struct, frozen=True):
 
 
 CHECKS: tuple[Check, ...] = (
+    Check(book_checks.numbers, book_checks.mend_numbers),  # first: nothing is written while one is wrong
     Check(book_checks.schema, book_checks.mend_schema),
     Check(book_checks.purge_marker, book_checks.mend_purge_marker),
     Check(cell_checks.values),
