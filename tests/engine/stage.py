@@ -23,8 +23,10 @@ from forkwood.domain.tool import Occasion, ToolOutcome, ToolSealed
 from forkwood.domain.tree import ROOT, Node, Spot
 from forkwood.domain.watch import DeltaSeen, EventSeen, Result, Seen
 from forkwood.engine.drive import Engine
+from forkwood.engine.grip import Grip
+from forkwood.engine.live import Feed
 from forkwood.engine.supplies import Supplies
-from forkwood.store import append, conversations, log, nodes, runs, walk
+from forkwood.store import append, conversations, holding, log, nodes, runs, walk
 from forkwood.store.db import Store
 
 NOW = 1_790_000_000_000
@@ -220,6 +222,17 @@ def deltas(seen: Sequence[Seen]) -> list[str]:
 
 def kinds(seen: Sequence[Seen]) -> list[str]:
     return [item.kind for item in seen if isinstance(item, EventSeen)]
+
+
+def gripped(stage: Stage) -> Grip:
+    """A run that its test drives by hand."""
+    stage.say("Hi")
+    run = stage.open()
+    with stage.store.write() as tx:
+        held = holding.hold(tx, run, "me", NOW)
+    grip = Grip(stage.engine._supplies, held, Feed(stage.store, run))
+    grip.begin_draft()
+    return grip
 
 
 def failed(status: int | None, reason: Any, **fields: Any) -> Exception:

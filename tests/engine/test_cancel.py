@@ -95,7 +95,7 @@ async def test_while_a_try_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         begun.set()
         return 3_600.0
 
-    monkeypatch.setattr("forkwood.engine.perform.wait_before", an_hour)
+    monkeypatch.setattr("forkwood.engine.trying.wait_before", an_hour)
     await scene.cancelled(begun)
     assert scene.stage.path() == ["user: Hi"] and "try.failed" in scene.stage.kinds(scene.run)
 

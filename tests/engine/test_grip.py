@@ -8,21 +8,10 @@ import pytest
 
 from forkwood.domain import limits
 from forkwood.engine.grip import Grip
-from forkwood.engine.live import Feed
 from forkwood.engine.mask import Mask
 from forkwood.store import drafts, holding, runs
 from forkwood.store.holding import Lost
-from tests.engine.stage import NOW, WHO, Stage, text
-
-
-def gripped(stage: Stage) -> Grip:
-    stage.say("Hi")
-    run = stage.open()
-    with stage.store.write() as tx:
-        held = holding.hold(tx, run, "me", NOW)
-    grip = Grip(stage.engine._supplies, held, Feed(stage.store, run))
-    grip.begin_draft()
-    return grip
+from tests.engine.stage import NOW, WHO, Stage, gripped, text
 
 
 def written(stage: Stage, grip: Grip) -> str:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from forkwood.domain import budget, limits
-from forkwood.domain.errors import LimitExceeded, ProviderFailed
+from forkwood.domain.errors import LimitExceeded
 from forkwood.domain.message import Role, Text, ToolCall, ToolResult
 from forkwood.domain.model import Price, Reply, Traits, Usage
 from forkwood.domain.prompt import Said
@@ -21,7 +21,6 @@ from forkwood.engine.summarize import (
     Sources,
     Summed,
     Wanted,
-    failed,
     judged,
     wanted_for_person,
     wanted_for_room,
@@ -149,12 +148,6 @@ def test_what_came_is_the_summary_with_what_it_took() -> None:
 def test_what_is_no_summary_is_not_taken_for_one(reply: Reply, reason: str | None) -> None:
     came = judged(reply, wanted(tokens_max=10), "9" * 32)
     assert (came.reason if isinstance(came, SummaryFailed) else None) == reason
-
-
-def test_a_failure_is_kept_with_its_facts() -> None:
-    assert failed(ProviderFailed("overloaded", "busy", hint="wait", status=503)) == SummaryFailed(
-        reason="overloaded", message="busy", hint="wait", facts={"status": 503}
-    )
 
 
 def tool_group(at: int, size: int) -> list[Said]:

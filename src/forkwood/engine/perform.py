@@ -10,9 +10,10 @@ from msgspec.structs import replace
 
 from forkwood.domain.errors import ForkwoodError, ProviderFailed, StoreUnusable
 from forkwood.domain.message import PartialReason
-from forkwood.domain.model import NEXT_KEY_STATUS, Delta, Model, Reply, Try, wait_before
+from forkwood.domain.model import Delta, Model, Reply, Try
 from forkwood.domain.run_event import RunSealed, TryFailed, TurnStarted
 from forkwood.domain.step import CallModel
+from forkwood.engine import trying
 from forkwood.engine.attend import attend
 from forkwood.engine.grip import Grip
 from forkwood.engine.keep import keep_reply
@@ -85,7 +86,7 @@ async def _tries(grip: Grip, model: Model, ready: Prepared, turn: int) -> Reply 
         except ProviderFailed as failure:
             if grip.feed.flight:
                 return _so_far(grip, "error", failure.message)
-            failed = _judged(grip, model, failure, ready, turn)
+            failed = _failed(grip, model, failure, ready, turn)
         grip.commit(failed)
         if failed.wait_ms is None:
             return None
@@ -111,20 +112,15 @@ def _so_far(grip: Grip, partial: PartialReason, error: str | None = None) -> Rep
     return grip.mask.reply(Reply(parts=drafts.assembled(grip.feed.flight), partial=partial, error=error))
 
 
-def _judged(grip: Grip, model: Model, failure: ProviderFailed, ready: Prepared, turn: int) -> TryFailed:
-    """What is done about a try that failed before its reply began."""
+def _failed(grip: Grip, model: Model, failure: ProviderFailed, ready: Prepared, turn: int) -> TryFailed:
     state = grip.held.state
-    refused = failure.facts.get("status") in NEXT_KEY_STATUS
-    other_key = refused and model.keys_left > 0 and model.next_key()
-    wait = 0.0 if other_key else wait_before(failure, state.waits + 1, grip.supplies.chance())
-    facts = {key: value for key, value in failure.facts.items() if key != "reason"}
+    failed = trying.judged(grip, model, failure, number=state.waits + 1, hint=_hint(failure, ready))
     return TryFailed(
         turn=turn,
         number=state.tries + 1,
-        reason=failure.reason,
-        wait_ms=None if wait is None else round(wait * 1000),
-        next_key=other_key,
-        **grip.mask.facts({"message": failure.message, "hint": _hint(failure, ready), "facts": facts}),
+        wait_ms=None if failed.wait is None else round(failed.wait * 1000),
+        next_key=failed.next_key,
+        **failed.kept,
     )
 
 

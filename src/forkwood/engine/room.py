@@ -11,9 +11,9 @@ from msgspec import Struct
 from forkwood.domain import budget, limits
 from forkwood.domain.budget import Budget
 from forkwood.domain.errors import LimitExceeded, ProviderFailed
-from forkwood.domain.model import NEXT_KEY_STATUS, Model, Try, wait_before
+from forkwood.domain.model import Model, Try
 from forkwood.domain.run_event import SummaryBegun, SummaryFailed
-from forkwood.engine import summarize
+from forkwood.engine import summarize, trying
 from forkwood.engine.attend import attend
 from forkwood.engine.grip import Grip
 from forkwood.engine.leaving import heard
@@ -108,16 +108,12 @@ def _keep(grip: Grip, wanted: Wanted, came: Summed | SummaryFailed) -> None:
 async def _failed(grip: Grip, model: Model, failure: ProviderFailed) -> None:
     """Commit the failure. What a second try cannot mend is raised at once; before that one a moment is waited."""
     number = grip.held.state.summary_tries + 1
-    refused = failure.facts.get("status") in NEXT_KEY_STATUS
-    other_key = refused and model.keys_left > 0 and model.next_key()
-    wait = 0.0 if other_key else wait_before(failure, number, grip.supplies.chance())
-    told = summarize.failed(failure)
-    masked = grip.mask.facts({"message": told.message, "hint": told.hint, "facts": told.facts})
-    grip.commit(SummaryFailed(reason=failure.reason, **masked))
-    if wait is None:
+    failed = trying.judged(grip, model, failure, number=number, hint=failure.hint)
+    grip.commit(SummaryFailed(**failed.kept))
+    if failed.wait is None:
         raise failure
     if number < limits.summary_tries_max:
-        await attend(asyncio.sleep(wait), grip.poke, grip.beat)
+        await attend(asyncio.sleep(failed.wait), grip.poke, grip.beat)
 
 
 def _tried_enough(grip: Grip, passed: Passed) -> LimitExceeded:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from forkwood.domain import budget, joins, limits
 from forkwood.domain.budget import Budget
-from forkwood.domain.errors import LimitExceeded, ProviderFailed
+from forkwood.domain.errors import LimitExceeded
 from forkwood.domain.ids import Id
 from forkwood.domain.manifest import Manifest
 from forkwood.domain.memory import Memory
@@ -200,12 +200,6 @@ def _fault(reply: Reply, text: str, wanted: Wanted) -> SummaryFailed | None:
         words = f"the summary has about {tokens:,} tokens, where {wanted.tokens_max:,} were asked for"
         return SummaryFailed(reason="too_long", message=words, hint=ANOTHER)
     return None
-
-
-def failed(failure: ProviderFailed) -> SummaryFailed:
-    """A provider's failure before anything came."""
-    facts = {key: value for key, value in failure.facts.items() if key != "reason"}
-    return SummaryFailed(reason=failure.reason, message=failure.message, hint=failure.hint, facts=facts)
 
 
 def keep(tx: Tx, conversation: int, summed: Summed, wanted: Wanted, *, now_ms: int) -> Summary:
