@@ -114,6 +114,23 @@ def test_a_damaged_beginning_is_reported_as_what_it_looks_like(home: Path) -> No
     assert "doctor --repair" in report.notices[0]
 
 
+@pytest.mark.parametrize(("offset", "named"), [(18, "(3, 2)"), (19, "(2, 3)")])
+def test_formats_that_nobody_writes_are_reported_and_mended(home: Path, offset: int, named: str) -> None:
+    """SQLite takes a format that it does not know for a file that may only be read."""
+    rich(home)
+    before = texts(opened(home))
+    with (home / "forkwood.db").open("rb+") as file:
+        file.seek(offset)
+        file.write(b"\x03")
+    [problem] = doctor.examine(home, now_ms=NOW, driven=nobody).problems
+    assert (problem.kind, named in problem.message) == ("damaged", True)
+    assert repaired(home).ok
+    store = opened(home)
+    with store.write() as tx:
+        tx.run("UPDATE conversation SET pinned = 1")
+    assert texts(store) == before
+
+
 @pytest.mark.parametrize("version", [0, 42])
 def test_what_is_not_damaged_but_not_for_this_program_is_not_touched(home: Path, version: int) -> None:
     rich(home)

@@ -19,7 +19,9 @@ from tests.store.seeds import fill, opened
 def test_the_header_of_a_store(home: Path) -> None:
     opened(home).close()
     found = header.parse(header.read_start(home / "forkwood.db"))
-    assert found == Header(page_bytes=4096, wal=True, user_version=SCHEMA_VERSION, application_id=APPLICATION_ID)
+    assert found == Header(
+        page_bytes=4096, formats=(2, 2), wal=True, user_version=SCHEMA_VERSION, application_id=APPLICATION_ID
+    )
 
 
 def test_what_is_no_sqlite_file_has_none() -> None:

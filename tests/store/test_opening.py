@@ -157,6 +157,16 @@ def test_what_is_no_file_beside_a_store_is_refused_and_waited_for_by_nobody(
     assert caught.value.facts["reason"] == "beside"
 
 
+def test_a_link_beside_a_store_that_leads_back_to_itself_is_named_with_the_way_out(home: Path) -> None:
+    opened(home).close()
+    (home / "forkwood.db-wal").symlink_to("forkwood.db-wal")
+    with pytest.raises(
+        StoreUnusable, match=r"forkwood\.db-wal, which belongs to a store, cannot be looked at"
+    ) as caught:
+        opened(home)
+    assert "move that file away" in caught.value.hint
+
+
 def test_a_link_that_leads_nowhere_is_refused_and_one_that_leads_to_a_store_followed(
     home: Path, tmp_path: Path
 ) -> None:

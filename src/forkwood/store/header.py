@@ -17,15 +17,20 @@ from msgspec import Struct
 
 HEADER_BYTES = 100
 MAGIC = b"SQLite format 3\x00"
+FORMAT_MAX = 2
 _WAL_HEADER_BYTES = 32
 _FRAME_HEADER_BYTES = 24
 _WAL_MAGICS = (0x377F0682, 0x377F0683)
 
 
 class Header(Struct, frozen=True, kw_only=True):
-    """What the header of a SQLite file says. `wal` is the journal mode; `page_bytes` is the size of its pages."""
+    """What the header of a SQLite file says. `wal` is the journal mode; `page_bytes` is the size of its pages.
+
+    FORMATS: which format a program must know to write it, and to read it. Up to 2 there are.
+    """
 
     page_bytes: int
+    formats: tuple[int, int]
     wal: bool
     user_version: int
     application_id: int
@@ -37,6 +42,7 @@ def parse(first: bytes) -> Header | None:
         return None
     return Header(
         page_bytes=_page_bytes(_number(first, 16, 2)),
+        formats=(first[18], first[19]),
         wal=first[18:20] == b"\x02\x02",
         user_version=_number(first, 60),
         application_id=_number(first, 68),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import stat
-from contextlib import suppress
 from pathlib import Path
 
 import apsw
@@ -63,6 +62,11 @@ def look(path: Path) -> header.Header:
         )
     refuse_foreign(path, found)
     refuse_version(path, header.version_of(path, found))
+    if max(found.formats) > header.FORMAT_MAX:
+        said = (
+            f"its beginning says that it has formats {found.formats}, and SQLite writes none above {header.FORMAT_MAX}"
+        )
+        raise refused(path, "corrupt", f"the store {path} is damaged: {said}", REPAIR)
     return found
 
 
@@ -139,9 +143,15 @@ def _refuse_special(path: Path) -> None:
     """A pipe or a directory where the log of a store is to be: nothing could be read or written there."""
     for suffix in _BESIDE:
         beside = Path(f"{path}{suffix}")
-        with suppress(FileNotFoundError):
-            if not stat.S_ISREG(beside.stat().st_mode):
-                raise refused(beside, "beside", f"{beside} is not a regular file", _ELSEWHERE)
+        try:
+            mode = beside.stat().st_mode
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            said = f"{beside}, which belongs to a store, cannot be looked at: {error.strerror}"
+            raise refused(beside, "beside", said, _ELSEWHERE) from error
+        if not stat.S_ISREG(mode):
+            raise refused(beside, "beside", f"{beside} is not a regular file", _ELSEWHERE)
 
 
 def _connect(path: Path, found: header.Header) -> apsw.Connection:
