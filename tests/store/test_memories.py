@@ -64,6 +64,15 @@ def test_a_proposal_is_a_version_and_says_where_it_comes_from() -> None:
         assert tx.value("SELECT count(*) FROM memory") == 1
 
 
+def test_a_call_of_that_name_in_another_reply_of_the_run_is_another_call() -> None:
+    with Store.in_memory().write() as tx:
+        made = [proposed(tx, "tea", "green"), proposed(tx, "milk", "warm"), proposed(tx, "tea", "black")]
+        assert [(one.name, one.value, one.version) for one in made] == [
+            ("tea", "green", 1), ("milk", "warm", 1), ("tea", "black", 2),
+        ]  # fmt: skip
+        assert {(one.run, one.call) for one in made} == {(RUN, "c")}
+
+
 def test_only_accepted_ones_that_nothing_supersedes_count() -> None:
     with Store.in_memory().write() as tx:
         made = [

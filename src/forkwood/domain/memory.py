@@ -44,7 +44,8 @@ class Memory(Struct, frozen=True, kw_only=True):
 
 
 class Proposal(Struct, frozen=True, kw_only=True):
-    """A fact as a model proposes it. CONVERSATION is the row's seq; RUN and CALL tell one proposal from another."""
+    """A fact as a model proposes it. CONVERSATION is the row's seq; the reply NODE and the CALL in it tell one proposal
+    of a RUN from another: in the next reply many a provider begins to count its calls anew."""
 
     name: str
     value: str

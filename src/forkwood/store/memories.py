@@ -42,7 +42,7 @@ LISTED = "forkwood memory lists what is remembered and what waits for you"
 
 
 def propose(tx: Tx, id: Id, proposal: Proposal, *, now_ms: int) -> Memory:
-    """A new version of a fact, which a person has to accept. The same call of the same run proposes once, and what
+    """A new version of a fact, which a person has to accept. The same call of the same reply proposes once, and what
     waits for the person already is not proposed again.
 
     Raises LimitExceeded for a name or value that is too long and where too many wait, Refused for one that is empty.
@@ -221,7 +221,9 @@ def _anew(memory: Memory) -> str:
 
 
 def _of_call(tx: Tx, proposal: Proposal) -> Memory | None:
-    return next(iter(_read(tx, "m.run = ? AND m.call = ?", (bytes.fromhex(proposal.run), proposal.call))), None)
+    named = bytes.fromhex(proposal.run), bytes.fromhex(proposal.node), proposal.call
+    same = "m.run = ? AND m.node = (SELECT seq FROM node WHERE id = ?) AND m.call = ?"
+    return next(iter(_read(tx, same, named)), None)
 
 
 def _waiting(tx: Tx, proposal: Proposal) -> Memory | None:

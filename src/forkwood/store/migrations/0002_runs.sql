@@ -68,7 +68,8 @@ CREATE TABLE memory (
   CHECK ((state = 'proposed') = (decided_ms IS NULL)),
   UNIQUE (name, version)
 ) STRICT;
-CREATE UNIQUE INDEX memory_call ON memory (run, call) WHERE run IS NOT NULL;
+-- The node is part of it: many a provider names its calls anew in each reply.
+CREATE UNIQUE INDEX memory_call ON memory (run, node, call) WHERE run IS NOT NULL;
 CREATE INDEX memory_now ON memory (name) WHERE state = 'accepted' AND superseded_by IS NULL;
 CREATE TRIGGER memory_is_forever BEFORE UPDATE ON memory
   WHEN NOT EXISTS (SELECT 1 FROM purging)
