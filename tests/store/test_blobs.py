@@ -23,6 +23,15 @@ def test_the_same_bytes_are_kept_once() -> None:
         assert blobs.get(tx, blobs.put(tx, b"")) == b""
 
 
+def test_bytes_that_damage_altered_are_restored_where_they_come_again() -> None:
+    with Store.in_memory().write() as tx:
+        digest, other = blobs.put(tx, b"bytes"), blobs.put(tx, b"others")
+        tx.run("UPDATE blob SET bytes = x'00', size = 1")
+        assert blobs.put(tx, b"bytes") == digest
+        assert (blobs.get(tx, digest), blobs.get(tx, other)) == (b"bytes", b"\0")
+        assert tx.value("SELECT size FROM blob WHERE hash = ?", (digest,)) == 5
+
+
 def test_bytes_of_a_node_go_with_it() -> None:
     with Store.in_memory().write() as tx:
         node = said.say(tx, said.talk(tx), "look")

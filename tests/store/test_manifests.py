@@ -87,6 +87,18 @@ def test_a_manifest_never_changes_and_an_altered_one_is_refused(store: Store) ->
             manifests.get(tx, digest)
 
 
+def test_an_altered_one_is_restored_by_the_next_that_is_sealed_so(store: Store) -> None:
+    with store.write() as tx:
+        digest, other = manifests.put(tx, manifest()), manifests.put(tx, manifest(system="Be long."))
+        tx.run("DROP TRIGGER manifest_is_forever")
+        tx.run("UPDATE manifest SET body = replace(body, 'brief', 'rude')")
+        with pytest.raises(Conflict, match="not the one it was sealed with") as refused:
+            manifests.get(tx, digest)
+        assert "forkwood retry" in refused.value.hint and "forkwood doctor --repair" in refused.value.hint
+        assert manifests.put(tx, manifest()) == digest
+        assert (manifests.get(tx, digest), manifests.get(tx, other)) == (manifest(), manifest(system="Be long."))
+
+
 def test_one_that_is_gone_is_named(store: Store) -> None:
     with store.read() as tx:
         assert manifests.body(tx, "0" * 64) is None

@@ -87,7 +87,7 @@ def verified(digest: str, body: bytes) -> Manifest:
     except msgspec.MsgspecError:
         raise _unreadable() from None
     if sha256(body).hexdigest() != digest:
-        raise Conflict("the manifest of the run is not the one it was sealed with", hint=RETRY, reason="manifest")
+        raise Conflict("the manifest of the run is not the one it was sealed with", hint=_ALTERED, reason="manifest")
     try:
         version = msgspec.json.decode(body, type=_Versioned).version
         if version == VERSION:
@@ -101,11 +101,11 @@ def verified(digest: str, body: bytes) -> Manifest:
 
 def _boundless(over: LimitExceeded) -> Conflict:
     message = f"the manifest of the run is not one that was sealed: {over.message}"
-    return Conflict(message, hint=RETRY, reason="manifest", limit=over.facts["limit"])
+    return Conflict(message, hint=_ALTERED, reason="manifest", limit=over.facts["limit"])
 
 
 def _unreadable() -> Conflict:
-    return Conflict("the manifest of the run cannot be read", hint=RETRY, reason="manifest")
+    return Conflict("the manifest of the run cannot be read", hint=_ALTERED, reason="manifest")
 
 
 def _few(tools: list[Any] | tuple[Any, ...]) -> list[Any] | tuple[Any, ...]:
@@ -123,6 +123,7 @@ _SHORTER = {
 }
 _FEWER_TOOLS = "'forkwood set tools -NAME' takes one away"
 RETRY = "'forkwood retry NODE' starts a new run from the same place"
+_ALTERED = f"{RETRY}; the store was altered from outside: 'forkwood doctor --repair' looks at all of it"
 
 
 def _depth(value: Any) -> int:

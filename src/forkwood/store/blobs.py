@@ -10,7 +10,8 @@ from forkwood.store.db import Tx
 
 
 def put(tx: Tx, content: bytes) -> str:
-    """Keep CONTENT; its hash in 64 hexadecimal digits. Raises LimitExceeded over `limits.attachment_bytes_max`."""
+    """Keep CONTENT; its hash in 64 hexadecimal digits. What damage made of the same bytes gives way: the hash proves
+    which are right. Raises LimitExceeded over `limits.attachment_bytes_max`."""
     if len(content) > limits.attachment_bytes_max:
         raise LimitExceeded(
             "the attachment is too large (bytes)",
@@ -20,7 +21,8 @@ def put(tx: Tx, content: bytes) -> str:
         )
     digest = sha256(content).hexdigest()
     tx.run(
-        "INSERT INTO blob (hash, size, bytes) VALUES (?, ?, ?) ON CONFLICT (hash) DO NOTHING",
+        """INSERT INTO blob (hash, size, bytes) VALUES (?, ?, ?) ON CONFLICT (hash) DO UPDATE
+           SET size = excluded.size, bytes = excluded.bytes WHERE size <> excluded.size OR bytes <> excluded.bytes""",
         (digest, len(content), content),
     )
     return digest

@@ -22,11 +22,12 @@ NEEDED = """WITH sealed (run, conversation, digest) AS (
 
 
 def put(tx: Tx, manifest: Manifest) -> str:
-    """Keep MANIFEST; its digest. Raises LimitExceeded where it is out of bounds: nothing is stored then."""
+    """Keep MANIFEST; its digest. What else stands under that digest, a husk or what damage made of it, gives way: the
+    digest proves which is right. Raises LimitExceeded where it is out of bounds: nothing is stored then."""
     body = spelled(manifest)
-    digest = sha256(body).hexdigest()
-    tx.run("DELETE FROM manifest WHERE digest = ? AND body = ?", (digest, HUSK))  # a run is sealed with the same anew
-    tx.run("INSERT INTO manifest (digest, body) VALUES (?, ?) ON CONFLICT DO NOTHING", (digest, body.decode()))
+    digest, text = sha256(body).hexdigest(), body.decode()
+    tx.run("DELETE FROM manifest WHERE digest = ? AND body <> ?", (digest, text))
+    tx.run("INSERT INTO manifest (digest, body) VALUES (?, ?) ON CONFLICT DO NOTHING", (digest, text))
     return digest
 
 
