@@ -18,6 +18,7 @@ from forkwood.domain.message import Origin, Part, Role, Text, ToolCall
 from forkwood.domain.model import Binding, Delta, Price, Reply, Traits, Try, Usage
 from forkwood.domain.prompt import Prompt, ToolSpec
 from forkwood.domain.run import Run
+from forkwood.domain.run_event import SteerAsked
 from forkwood.domain.settings import Parameters, Settings
 from forkwood.domain.tool import Occasion, ToolOutcome, ToolSealed
 from forkwood.domain.tree import ROOT, Node, Spot
@@ -26,7 +27,7 @@ from forkwood.engine.drive import Engine
 from forkwood.engine.grip import Grip
 from forkwood.engine.live import Feed
 from forkwood.engine.supplies import Supplies
-from forkwood.store import append, conversations, holding, log, nodes, runs, walk
+from forkwood.store import append, conversations, holding, log, nodes, queue, runs, walk
 from forkwood.store.db import Store
 
 NOW = 1_790_000_000_000
@@ -233,6 +234,21 @@ def gripped(stage: Stage) -> Grip:
     grip = Grip(stage.engine._supplies, held, Feed(stage.store, run))
     grip.begin_draft()
     return grip
+
+
+def later(stage: Stage, run: Id, *words: str, models: Sequence[str] = (), steers: bool = False) -> list[Id]:
+    """Let WORDS wait behind RUN, or steer it; their names."""
+    names = []
+    with stage.store.write() as tx:
+        for word in words:
+            names.append(stage.new_id())
+            queue.add(
+                tx, id=names[-1], conversation=stage.conversation, behind=run, steers=steers,
+                parts=(Text(text=word),), models=models, who=Who(by="user", via="web"), now_ms=NOW,
+            )  # fmt: skip
+            if steers:
+                runs.add(tx, run, SteerAsked(queued=names[-1]), who=WHO, now_ms=NOW)
+    return names
 
 
 def failed(status: int | None, reason: Any, **fields: Any) -> Exception:

@@ -11,7 +11,8 @@ from forkwood.engine.grip import Grip
 from forkwood.engine.mask import Mask
 from forkwood.store import drafts, holding, runs
 from forkwood.store.holding import Lost
-from tests.engine.stage import NOW, WHO, Stage, gripped, text
+from tests.domain.happened import turn
+from tests.engine.stage import NOW, WHO, Stage, gripped, later, text
 
 
 def written(stage: Stage, grip: Grip) -> str:
@@ -94,3 +95,28 @@ def test_letting_go_saves_what_was_held_back_too(tmp_path: Path) -> None:
     assert written(stage, grip) == "words "
     grip.let_go()
     assert written(stage, grip) == "words sk-01"
+
+
+def test_what_begins_is_announced(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    grip = gripped(stage)
+    assert grip.begin(lambda _tx, held: (turn(held.state.turns + 1),)) and grip.held.state.calling
+    assert stage.kinds(grip.held.run)[-1] == "turn.started"
+
+
+def test_nothing_begins_in_a_run_that_was_stopped(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    grip = gripped(stage)
+    with stage.store.write() as tx:
+        runs.ask_to_cancel(tx, grip.held.run, who=WHO, now_ms=NOW)
+    assert not grip.begin(lambda *_: (turn(),))
+    assert stage.kinds(grip.held.run)[-2:] == ["cancel.asked", "run.ended"], "what follows is done at once"
+
+
+def test_nothing_begins_in_a_run_that_was_steered(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    grip = gripped(stage)
+    later(stage, grip.held.run, "first this", steers=True)
+    assert not grip.begin(lambda *_: (turn(),))
+    assert stage.kinds(grip.held.run)[-2:] == ["steer.asked", "steer.taken"], "what follows is done at once"
+    assert stage.path()[-1] == "user: first this"

@@ -8,31 +8,14 @@ from pathlib import Path
 import pytest
 
 from forkwood.domain import limits
-from forkwood.domain.act import Who
 from forkwood.domain.ids import Id
 from forkwood.domain.message import Text
 from forkwood.domain.queued import Queued
-from forkwood.domain.run_event import SteerAsked
 from forkwood.domain.tree import Spot
 from forkwood.domain.watch import EventSeen
 from forkwood.engine.drive import Engine
 from forkwood.store import conversations, purge, queue, runs
-from tests.engine.stage import NOW, WHO, FakeModel, FakeTool, Stage, calling, failed, reply, results, text
-
-
-def later(stage: Stage, run: Id, *words: str, models: Sequence[str] = (), steers: bool = False) -> list[Id]:
-    """Let WORDS wait behind RUN, or steer it; their names."""
-    names = []
-    with stage.store.write() as tx:
-        for word in words:
-            names.append(stage.new_id())
-            queue.add(
-                tx, id=names[-1], conversation=stage.conversation, behind=run, steers=steers,
-                parts=(Text(text=word),), models=models, who=Who(by="user", via="web"), now_ms=NOW,
-            )  # fmt: skip
-            if steers:
-                runs.add(tx, run, SteerAsked(queued=names[-1]), who=WHO, now_ms=NOW)
-    return names
+from tests.engine.stage import NOW, WHO, FakeModel, FakeTool, Stage, calling, failed, later, reply, results, text
 
 
 def waiting(stage: Stage) -> list[Queued]:

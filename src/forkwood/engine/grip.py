@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from forkwood.domain import limits
 from forkwood.domain.errors import ForkwoodError
 from forkwood.domain.model import Delta
@@ -39,6 +41,23 @@ class Grip:
                 held = holding.append(tx, held, event, now_ms=self.supplies.clock())
             self.settle(tx, held)
         self.feed.catch_up()
+
+    def begin(self, announce: Callable[[Tx, Held], Iterable[RunEvent]]) -> bool:
+        """Commit what ANNOUNCE gives before something outside begins. Raises Lost.
+
+        False where somebody stopped or steered the run meanwhile: what follows from that is done instead.
+        """
+        with self.supplies.store.write() as tx:
+            held = holding.renew(tx, self.held)
+            if held.state.stop is not None or held.state.steers:
+                self.settle(tx, held)
+                return False
+            now_ms = self.supplies.clock()
+            for event in announce(tx, held):
+                held = holding.append(tx, held, event, now_ms=now_ms)
+            self.held = held
+        self.feed.catch_up()
+        return True
 
     def stop(self, error: ForkwoodError) -> None:
         """The run cannot go on: it ends failed, by ERROR. Raises Lost."""

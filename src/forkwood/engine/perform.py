@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from typing import cast
 
 from msgspec.structs import replace
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from forkwood.domain.errors import ForkwoodError, ProviderFailed, StoreUnusable
 from forkwood.domain.message import PartialReason
 from forkwood.domain.model import Delta, Model, Reply, Try
-from forkwood.domain.run_event import RunSealed, TryFailed, TurnStarted
+from forkwood.domain.run_event import RunEvent, RunSealed, TryFailed, TurnStarted
 from forkwood.domain.step import CallModel
 from forkwood.engine import trying
 from forkwood.engine.attend import attend
@@ -21,14 +21,15 @@ from forkwood.engine.leaving import Leaving
 from forkwood.engine.mishaps import defect
 from forkwood.engine.prepare import Prepared, prepare
 from forkwood.engine.room import made_room
-from forkwood.store import drafts, holding, manifests
-from forkwood.store.holding import Lost
+from forkwood.store import drafts, manifests
+from forkwood.store.db import Tx
+from forkwood.store.holding import Held, Lost
 
 
 async def call_model(grip: Grip, model: Model, step: CallModel) -> None:
     """One turn: prepared, announced, sent, streamed, kept. What cannot go on raises; what came by then is kept."""
     ready = prepare(grip.supplies, grip.held, model, step)
-    if await made_room(grip, model, ready) or not _announced(grip, step, ready):
+    if await made_room(grip, model, ready) or not grip.begin(lambda tx, held: _announced(tx, held, step, ready)):
         return
     grip.begin_draft()
     try:
@@ -55,26 +56,12 @@ async def _take_turn(grip: Grip, model: Model, ready: Prepared, turn: int) -> No
     keep_reply(grip, turn, reply, ready)
 
 
-def _announced(grip: Grip, step: CallModel, ready: Prepared) -> bool:
-    """Commit that the turn begins; False where somebody stopped or steered the run meanwhile."""
-    with grip.supplies.store.write() as tx:
-        held = holding.renew(tx, grip.held)
-        if held.state.stop is not None or held.state.steers:
-            grip.settle(tx, held)
-            return False
-        digest = manifests.put(tx, ready.manifest)
-        now_ms = grip.supplies.clock()
-        if digest != held.state.manifest:
-            held = holding.append(
-                tx, held, RunSealed(manifest=digest, rounds_max=ready.manifest.limits.rounds_max), now_ms=now_ms
-            )
-        grip.held = holding.append(tx, held, _started(step, ready), now_ms=now_ms)
-    grip.feed.catch_up()
-    return True
-
-
-def _started(step: CallModel, ready: Prepared) -> TurnStarted:
-    return TurnStarted(turn=step.turn, recipe=ready.recipe, estimate=ready.estimate)
+def _announced(tx: Tx, held: Held, step: CallModel, ready: Prepared) -> Iterator[RunEvent]:
+    """The turn begins: what it is sealed with, where that is new, and how its prompt was made."""
+    digest = manifests.put(tx, ready.manifest)
+    if digest != held.state.manifest:
+        yield RunSealed(manifest=digest, rounds_max=ready.manifest.limits.rounds_max)
+    yield TurnStarted(turn=step.turn, recipe=ready.recipe, estimate=ready.estimate)
 
 
 async def _tries(grip: Grip, model: Model, ready: Prepared, turn: int) -> Reply | None:

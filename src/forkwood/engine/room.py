@@ -44,7 +44,10 @@ async def made_room(grip: Grip, model: Model, ready: Prepared) -> bool:
     with grip.supplies.store.read() as tx:
         found = summarize.sources(tx, grip.held.tip, ready.manifest, grip.held.conversation)
     wanted = summarize.wanted_for_room(found, model, passed.estimate)
-    if _announced(grip, wanted, passed):
+    begun = SummaryBegun(
+        covers=len(wanted.said), model=grip.held.model, estimate=passed.estimate, budget=passed.budget.tokens
+    )
+    if grip.begin(lambda *_: (begun,)):
         await _try(grip, model, wanted)
     return True
 
@@ -57,21 +60,6 @@ def _passed(grip: Grip, ready: Prepared) -> Passed | None:
         ratio = budget.correction(counted.newest(tx, grip.held.conversation, grip.held.model))
     estimate = ceil(ready.estimate * ratio)
     return Passed(estimate=estimate, budget=room) if estimate > room.tokens else None
-
-
-def _announced(grip: Grip, wanted: Wanted, passed: Passed) -> bool:
-    """Commit that a summary is asked for; False where somebody stopped or steered the run meanwhile."""
-    begun = SummaryBegun(
-        covers=len(wanted.said), model=grip.held.model, estimate=passed.estimate, budget=passed.budget.tokens
-    )
-    with grip.supplies.store.write() as tx:
-        held = holding.renew(tx, grip.held)
-        if held.state.stop is not None or held.state.steers:
-            grip.settle(tx, held)
-            return False
-        grip.held = holding.append(tx, held, begun, now_ms=grip.supplies.clock())
-    grip.feed.catch_up()
-    return True
 
 
 async def _try(grip: Grip, model: Model, wanted: Wanted) -> None:
