@@ -21,7 +21,7 @@ def test_it_says_what_it_is_in_json() -> None:
     assert wire.plain(queued) == {
         "type": "queued", "id": NAME, "conversation": "c", "behind": "r", "steers": False, "state": "waiting",
         "text": "later", "parts": [{"kind": "text", "text": "later"}], "models": ["ollama:a"], "node": None,
-        "runs": [], "by": "user", "via": "cli", "created_ms": 5,
+        "runs": [], "by": "user", "via": "cli", "created_ms": 5, "steered": False,
     }  # fmt: skip
     assert wire.decode(wire.encode(queued), Queued) == queued
 

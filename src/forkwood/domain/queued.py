@@ -18,8 +18,8 @@ IN_QUEUE: frozenset[QueuedState] = frozenset({"waiting", "held"})
 
 
 class Queued(Struct, frozen=True, kw_only=True, tag_field="type", tag="queued"):
-    """A message that stands BEHIND a run. STEERS: it comes before that run's next turn. MODELS reply (none: the
-    conversation's); NODE is what it became, RUNS those that reply to it."""
+    """A message that stands BEHIND a run. STEERS: it comes before that run's next turn; STEERED: it was to, and the run
+    was over first. MODELS reply (none: the conversation's); NODE is what it became, RUNS those that reply to it."""
 
     id: Id
     conversation: Id
@@ -34,6 +34,7 @@ class Queued(Struct, frozen=True, kw_only=True, tag_field="type", tag="queued"):
     by: By
     via: Via
     created_ms: int
+    steered: bool = False
 
 
 class MessageQueued(Act, frozen=True, kw_only=True):

@@ -15,7 +15,9 @@ from forkwood.domain.queued import Queued, QueueMoved
 from forkwood.store import log, states
 from forkwood.store.db import Tx
 
-_ROW = """SELECT q.id, c.id, q.behind, q.steers, q.state, q.parts, q.models, n.id, q.runs, q.by, q.via, q.created_ms
+_ROW = """SELECT q.id, c.id, q.behind, q.steers, q.state, q.parts, q.models, n.id, q.runs, q.by, q.via, q.created_ms,
+    NOT q.steers AND EXISTS (SELECT 1 FROM event e WHERE e.run = q.behind AND e.kind = 'steer.asked'
+      AND e.payload ->> '$.queued' = lower(hex(q.id)))
   FROM queued q JOIN conversation c ON c.seq = q.conversation LEFT JOIN node n ON n.seq = q.node"""
 _HELD = f"""(q.state = 'held' OR (q.state = 'waiting'
   AND q.behind NOT IN (SELECT id FROM run WHERE {states.ACTIVE})))"""
@@ -168,7 +170,7 @@ def _key(run: Id) -> bytes:
 
 
 def _queued(found: tuple[Any, ...]) -> Queued:
-    id_, conversation, run, steers, state, spelled, models, node, runs, by, via, created_ms = found
+    id_, conversation, run, steers, state, spelled, models, node, runs, by, via, created_ms, steered = found
     parts = wire.decode(spelled, tuple[Part, ...])
     return Queued(
         id=id_.hex(),
@@ -184,4 +186,5 @@ def _queued(found: tuple[Any, ...]) -> Queued:
         by=by,
         via=via,
         created_ms=created_ms,
+        steered=bool(steered),
     )

@@ -34,6 +34,17 @@ LINES: tuple[tuple[str, Line], ...] = (
     ("/set tools -current_time", Verb("set", ("tools", "--", "-current_time"))),
     ("/model ollama:qwen3:8b", Verb("set", ("model", "--", "ollama:qwen3:8b"))),
     ("/title a 'good' one", Verb("set", ("title", "--", "a 'good' one"))),
+    ('/title "My trees"', Verb("set", ("title", "--", "My trees"))),
+    ("/title 'a \\ one'", Verb("set", ("title", "--", "a \\ one"))),
+    (r'/send "say \"no\" \n"', Verb("send", ("--", r'say "no" \n'))),
+    ('/send "yes" and "no"', Verb("send", ("--", '"yes" and "no"'))),
+    ('/edit @~1 --keep "What?"', Verb("edit", ("@~1", "--keep", "--", "What?"))),
+    (
+        "/edit \"good point\" --on 'other one' it's new",
+        Verb("edit", ("good point", "--on", "other one", "--", "it's new")),
+    ),
+    ("/edit #12 now", Verb("edit", ("#12", "--", "now"))),
+    ("/send --at", Verb("send", ("--at", ""))),
 )
 
 
@@ -42,7 +53,7 @@ def test_what_a_line_means(line: str, meaning: Line) -> None:
     assert read_line(line, forkwood) == meaning
 
 
-@pytest.mark.parametrize("line", ("/nonsense", "/chat", "/completion bash", "/label @ 'open"))
+@pytest.mark.parametrize("line", ("/nonsense", "/chat", "/completion bash", "/label @ 'open", "/edit 'good point now"))
 def test_what_means_nothing_is_refused(line: str) -> None:
     with pytest.raises(Misused):
         read_line(line, forkwood)

@@ -109,7 +109,7 @@ def test_after_a_cancel_what_is_held_comes_behind_what_is_said_next(
 ) -> None:
     succeed("cancel", run)
     assert {item["state"] for item in given(["queue"])} == {"held"}
-    assert f"held, behind {ending(run)}" in succeed("queue").out
+    assert f"  held, behind {ending(run)}" in succeed("queue").out
     monkeypatch.setattr("forkwood.runtime.driven.is_driven", IS_DRIVEN)
     ran = succeed("send", "Instead")
     assert "What was held comes after it (2 messages)" in ran.err
@@ -141,3 +141,10 @@ def test_in_a_chat_it_is_a_verb_like_any_other(run: str, waiting: list[str]) -> 
     ran = run_cli("chat", stdin=typed.encode())
     assert ran.code == 0 and ran.out.startswith("Queued as ")
     assert [item["text"] for item in given(["queue"])] == ["not one but: 'two", "three"]
+
+
+def test_a_steer_that_is_held_is_still_said_to_be_one(run: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("forkwood.runtime.driven.is_driven", lambda *_: True)
+    steer = given(["send", "Left!", "--steer"])["id"]
+    succeed("cancel", run)
+    assert succeed("queue").out == f"{ending(steer)}  a steer, held, behind {ending(run)}  Left!\n"

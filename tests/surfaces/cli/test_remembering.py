@@ -86,3 +86,11 @@ def test_proposals_are_completed(tmp_path: Path) -> None:
     proposed = propose(tmp_path)
     with Desk(terminal(**os.environ)) as desk:  # type: ignore[arg-type]
         assert [*MEMORY.candidates(desk, None)] == [(proposed[-8:], "tea: green")]
+
+
+def test_what_was_proposed_is_told_before_what_is_asked_and_not_inside_it(tmp_path: Path) -> None:
+    ask = {"name": "ask_user", "arguments": {"questions": [{"text": "Milk?"}]}}
+    succeed("new", "--model", scripted(tmp_path, {"tool_calls": [TEA, ask]}, {"text": "Noted."}))
+    told = run_cli("send", "I drink green tea.").err
+    proposed, waits, asked = (told.index(words) for words in ("Proposed to be", "waits for you:\nquestion ", "Milk?\n"))
+    assert proposed < waits < asked

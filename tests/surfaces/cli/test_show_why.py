@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 
+from forkwood.domain.message import Text, ToolCall, ToolResult
+from forkwood.domain.prompt import Prompt, PromptMessage, ToolSpec
 from forkwood.domain.response import GrantHeld, LeftOut, SummaryUsed, Why
+from forkwood.domain.settings import Parameters
 from forkwood.surfaces.cli.glyphs import PLAIN
-from forkwood.surfaces.cli.show_why import draw_why
+from forkwood.surfaces.cli.show_why import draw_prompt, draw_why
 from tests.surfaces.cli.made import name
 from tests.surfaces.cli.test_show_asked import asking
 
@@ -113,3 +116,28 @@ def test_a_summary_is_named_with_what_it_covers() -> None:
     lines = draw_why(why(summary=used), PLAIN).split("\n")
     at = lines.index("summary  00000007 stands for the first 2 messages, 00000001 to 00000002: They met.")
     assert lines[at + 1] == "         about 900 tokens in place of 3,200"
+
+
+def test_the_prompt_is_shown_with_calls_results_and_the_tools_that_were_offered() -> None:
+    result = ToolResult(call="c", name="look", outcome="error", parts=(Text(text="<<<fenced\nno such\x07>>>"),))
+    sent = Prompt(
+        form=2,
+        model="a:b",
+        system="Be\nkind",
+        messages=(
+            PromptMessage("user", (Text(text="Look."),), ()),
+            PromptMessage(
+                "assistant", (Text(text="I do."), ToolCall(call="c", name="look", arguments={"at": "é"})), ()
+            ),
+            PromptMessage("tool", (result,), ()),
+        ),
+        tools=(ToolSpec(name="look", description="Looks.", schema={"type": "object"}),),
+        parameters=Parameters(),
+    )
+    assert draw_prompt(why(prompt=sent), PLAIN).split("\n\n") == [
+        "system\n  Be\n  kind",
+        "user\n  Look.",
+        'assistant\n  I do.\n  [calls look] {"at": "é"}',
+        "tool\n  [result of look: error] <<<fenced\n  no such\\x07>>>",
+        'tools offered\n  look: Looks.\n    {"type": "object"}',
+    ]

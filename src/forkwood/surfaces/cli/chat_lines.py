@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import StringIO
 
 import click
 from msgspec import Struct
@@ -11,7 +15,9 @@ from forkwood.domain.errors import Misused
 from forkwood.surfaces.cli.options import option_of, takes_next
 
 FREE_TEXT_AFTER = {"send": 0, "edit": 1, "set": 1, "queue": 0}
-"""Verbs whose last word is the rest of the line as it stands, and how many words come before it."""
+"""Verbs whose last word is the rest of the line, and how many words come before it."""
+_QUOTED = re.compile(r'"(?P<double>(?:[^"\\]|\\.)*)"|\'(?P<single>[^\']*)\'', re.DOTALL)
+_ESCAPED = re.compile(r'\\(["\\])')
 ALIASES = {"model": ("set", "model"), "title": ("set", "title"), "system": ("set", "system")}
 LEAVING = frozenset({"quit", "exit", "q"})
 ELSEWHERE = frozenset({"chat", "completion"})
@@ -72,22 +78,44 @@ def _words(command: click.Command, rest: str, before_text: int) -> tuple[str, ..
         return _split(rest)
     taken: list[str] = []
     while rest:
-        word, _, tail = rest.partition(" ")
-        option = option_of(command, word)
-        if option is None and before_text == 0:
-            return (*taken, "--", rest)
-        before_text -= option is None
+        is_text = option_of(command, rest.partition(" ")[0]) is None
+        if is_text and before_text == 0:
+            return (*taken, "--", _unquoted(rest))
+        before_text -= is_text
+        word, rest = _first_word(rest)
         taken.append(word)
-        rest = tail.lstrip()
         if takes_next(command, word):
-            value, _, tail = rest.partition(" ")
+            value, rest = _first_word(rest)
             taken.append(value)
-            rest = tail.lstrip()
     return tuple(taken)
 
 
+def _first_word(rest: str) -> tuple[str, str]:
+    """The first word of REST as a shell takes it, and what follows."""
+    line = StringIO(rest)
+    reader = shlex.shlex(line, posix=True)
+    reader.whitespace_split, reader.commenters = True, ""
+    with _closed_quotes():
+        word = reader.get_token() or ""
+    return word, line.read().lstrip()
+
+
+def _unquoted(text: str) -> str:
+    """TEXT; without the marks where it is one quoted string from end to end."""
+    quoted = _QUOTED.fullmatch(text)
+    if quoted is None:
+        return text
+    return quoted["single"] if quoted["double"] is None else _ESCAPED.sub(r"\1", quoted["double"])
+
+
 def _split(rest: str) -> tuple[str, ...]:
-    try:
+    with _closed_quotes():
         return tuple(shlex.split(rest))
+
+
+@contextmanager
+def _closed_quotes() -> Iterator[None]:
+    try:
+        yield
     except ValueError:
         raise Misused("A quotation mark is not closed", hint="close it, or put a backslash before it") from None

@@ -67,8 +67,8 @@ def tell_ends(call: Call, heard: Heard, *, asked: Id | None = None) -> None:
             call.remark(f"The reply was cut at the token limit: forkwood resume {ending(result.run)} goes on.")
         call.remark(_end(call, result, asked if result in heard.results else None))
     _tell_proposed(call, [result.run for result in every])
-    if any(result.status == "waiting" for result in every):
-        _tell_waiting(call, [result.run for result in every])
+    if waiting := [result.run for result in every if result.status == "waiting"]:
+        _tell_waiting(call, waiting)
 
 
 def _tell_proposed(call: Call, runs: Sequence[Id]) -> None:
@@ -84,6 +84,8 @@ def _tell_waiting(call: Call, stopped: Sequence[Id]) -> None:
 
     if call.terminal.in_chat and call.terminal.is_conversation:
         return
+    if not call.terminal.in_chat:
+        call.remark("\n".join(f"The run {ending(run)} waits for you:" for run in stopped))
     waiting = [asked for asked in call.runtime.pending() if asked.run in stopped]
     call.terminal.note(draw_pending(waiting, call.terminal))
 
@@ -100,7 +102,7 @@ def _end(call: Call, result: Result, asked: Id | None) -> str:
         case "failed":
             return f"forkwood resume {run} goes on from where it stopped."
         case "waiting":
-            return "" if call.terminal.in_chat else f"The run {run} waits for you:"
+            return ""
         case "queued" | "running":
             return f"The run {run} is {result.status}."
         case "done" if call.terminal.is_conversation and result.node:

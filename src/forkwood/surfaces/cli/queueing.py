@@ -95,7 +95,7 @@ def _told(call: Call, message: Queued) -> str:
 
 def _waits_for(message: Queued) -> str:
     if message.state == "held":
-        return f"held, behind {ending(message.behind)}"
+        return f"{'a steer, held' if message.steered else 'held'}, behind {ending(message.behind)}"
     return f"{'steers' if message.steers else 'behind'} {ending(message.behind)}"
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Mapping
 from typing import Any
 
 from forkwood.domain.ids import ending
 from forkwood.domain.interaction import Interaction, answer_words
-from forkwood.domain.message import Part
+from forkwood.domain.prompt import ToolSpec
 from forkwood.domain.response import Why
 from forkwood.surfaces.cli.glyphs import Inks
 from forkwood.surfaces.cli.screen_text import cropped, indented, visible, visible_line
 from forkwood.surfaces.cli.show_memory import held_words
-from forkwood.surfaces.cli.words import count_of, dollars
+from forkwood.surfaces.cli.words import count_of, dollars, part_words
 
 SYSTEM_WIDTH = 80
 
@@ -39,16 +40,18 @@ def draw_why(why: Why, inks: Inks) -> str:
 
 
 def draw_prompt(why: Why, inks: Inks) -> str:
-    """The prompt of WHY in words: system prompt, then each message under its role."""
+    """The prompt of WHY in words, all that was sent: system prompt, each message under its role, the tools offered."""
     if why.prompt is None:
         return "The prompt cannot be built again."
-    said = [("system", why.prompt.system)] if why.prompt.system else []
-    said += [(message.role, _words(message.parts)) for message in why.prompt.messages]
-    return "\n\n".join(f"{inks.bold(role)}\n{indented(visible(words))}" for role, words in said)
+    said = [("system", visible(why.prompt.system))] if why.prompt.system else []
+    said += [(message.role, "\n".join(map(part_words, message.parts))) for message in why.prompt.messages]
+    said += [("tools offered", "\n".join(map(_offered, why.prompt.tools)))] if why.prompt.tools else []
+    return "\n\n".join(f"{inks.bold(role)}\n{indented(words)}" for role, words in said)
 
 
-def _words(parts: Sequence[Part]) -> str:
-    return "\n".join(getattr(part, "text", "") or f"[{part.__struct_config__.tag}]" for part in parts)
+def _offered(tool: ToolSpec) -> str:
+    schema = visible_line(json.dumps(tool.schema, ensure_ascii=False))
+    return f"{visible_line(tool.name)}: {visible(tool.description)}\n{indented(schema)}"
 
 
 def _verdict(why: Why, inks: Inks) -> str:
