@@ -185,6 +185,16 @@ def test_one_whose_clock_was_set_back_is_taken_for_older(runtime: Runtime, home:
     assert not damaged.exists()
 
 
+def test_a_salvage_at_an_impossible_time_tells_nothing_of_what_is_older(runtime: Runtime, home: Path) -> None:
+    damaged = salvaged(runtime, home, NOON)
+    with runtime.house.store.write() as tx:
+        tx.run("INSERT INTO purging VALUES (1)")
+        tx.run("UPDATE event SET at_ms = 9223372036854775807 WHERE kind = 'store.salvaged'")
+        tx.run("DELETE FROM purging")
+    runtime.purge(said(runtime, "after the salvage"))
+    assert not damaged.exists()
+
+
 def test_what_lies_beside_a_store_that_is_linked_to_is_found(tmp_path: Path, home: Path) -> None:
     far = tmp_path / "far"
     open_store(far, now_ms=NOON).close()

@@ -103,3 +103,13 @@ async def test_the_store_is_searched_over_a_connection_of_its_own(home: Path) ->
         tx.run("UPDATE conversation SET title = 'not committed yet'")
         assert (await used(SearchConversations(store), at, words="yeast"))[1].startswith("t / user")
     store.close()
+
+
+async def test_a_message_of_an_impossible_time_is_found_all_the_same() -> None:
+    store = Store.in_memory()
+    said(store, "the yeast is old")
+    with store.write() as tx:
+        tx.run("INSERT INTO purging VALUES (1)")
+        tx.run("UPDATE node SET created_ms = 9223372036854775807")
+        tx.run("DELETE FROM purging")
+    assert "at no known time" in (await used(SearchConversations(store), occasion(store), words="yeast"))[1]

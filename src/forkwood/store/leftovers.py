@@ -13,6 +13,7 @@ from pathlib import Path
 import apsw
 
 from forkwood import whole_file
+from forkwood.domain import limits
 from forkwood.domain.errors import StoreUnusable
 from forkwood.domain.ids import time_of
 from forkwood.domain.response import FileTouched
@@ -111,7 +112,8 @@ def _only_there(home: Path, when: str) -> str:
 
 def _is_younger(tx: Tx, what: Condemned, when: str) -> bool:
     """Whether all of WHAT came after the salvage of that moment, by its number and by its time."""
-    salvages = tx.rows("SELECT seq, at_ms FROM event WHERE kind = 'store.salvaged'")
+    timed = "SELECT seq, at_ms FROM event WHERE kind = 'store.salvaged' AND at_ms BETWEEN 0 AND ?"
+    salvages = tx.rows(timed, (limits.time_ms_max,))
     for event, at_ms in salvages:
         if backups.moment(at_ms) == when:
             node, conversation = tx.rows("SELECT max(node), max(conversation) FROM event WHERE seq < ?", (event,))[0]

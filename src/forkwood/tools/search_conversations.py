@@ -80,6 +80,7 @@ def _searched(store: Store, ending: AbstractContextManager[object], words: str, 
 def _paragraph(tx: Tx, hit: Hit) -> str:
     title = conversations.title_of(tx, hit.conversation) or "(untitled)"
     node = nodes.row(tx, names.node(tx, hit.node))
-    day = datetime.fromtimestamp(node.created_ms // 1000, UTC).date()
+    is_time = 0 <= node.created_ms <= limits.time_ms_max  # damage can have made it another
+    day = datetime.fromtimestamp(node.created_ms // 1000, UTC).date() if is_time else "at no known time"
     hidden = ", hidden by the person" if hit.hidden else ""
     return f"{title} / {hit.role}, {day}, {ending(hit.node)}{hidden}:\n{hit.snippet}"

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from forkwood.domain import limits
 from forkwood.domain.act import Act
 from forkwood.domain.conversation import Conversation, ConversationUsage
 from forkwood.domain.event import KINDS, Event
@@ -161,6 +162,12 @@ def event(kind: str, **fields: Any) -> Event:
 def test_an_event_is_a_line() -> None:
     line = show_lists.event_line(event("message.sent", node=name(5)), PLAIN)
     assert line.split("  ")[-3:] == ["message.sent", "user via cli", "node 00000005"]
+
+
+@pytest.mark.parametrize("at_ms", [(1 << 63) - 1, limits.time_ms_max + 1, -1, -(1 << 63)])
+def test_a_time_that_no_clock_shows_is_shown_as_the_number_it_is(at_ms: int) -> None:
+    assert f"no time ({at_ms})" in show_lists.event_line(event("message.sent", at_ms=at_ms), PLAIN)
+    assert "no time" not in show_lists.moment(limits.time_ms_max)
 
 
 @pytest.mark.parametrize("kind", sorted(kind for payload, kind in KINDS.items() if issubclass(payload, Act)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
+from forkwood.domain import limits
 from forkwood.domain.conversation import Conversation
 from forkwood.domain.event import Event
 from forkwood.domain.hit import Hit
@@ -214,5 +215,7 @@ def _profile(profile: Profile) -> str:
 
 
 def moment(at_ms: int) -> str:
-    """A time as this place's clock shows it."""
+    """A time as this place's clock shows it; damage can have made it one that no clock shows."""
+    if not 0 <= at_ms <= limits.time_ms_max:
+        return f"no time ({at_ms})"
     return datetime.fromtimestamp(at_ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M:%S")
