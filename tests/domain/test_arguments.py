@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from forkwood.domain import arguments
+from forkwood.domain import arguments, limits
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -47,3 +47,9 @@ def test_what_does_not_is_told_with_its_place(given: dict[str, Any] | str, told:
 def test_the_first_few_faults_are_told_and_the_others_counted() -> None:
     found = arguments.fault({"words": "a", "questions": [{}] * 2 + [1] * 20}, SCHEMA)
     assert found is not None and found.endswith("; and 18 more")
+
+
+def test_neither_a_long_name_nor_a_long_value_makes_a_long_fault() -> None:
+    schema = {"additionalProperties": {"type": "object", "additionalProperties": {"type": "string"}}}
+    told = arguments.fault({"n" * 100_000: {"m" * 100_000: ["v" * 100_000]}}, schema)
+    assert told is not None and len(told) < 3 * limits.quoted_characters_max

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forkwood.domain import limits
-from forkwood.domain.cutting import cut
+from forkwood.domain.cutting import cut, shortened
 
 GAP = re.compile(r"\n\n\[… ([\d,]+) of ([\d,]+) bytes are left out here: the note …\]\n\n")
 
@@ -43,3 +43,9 @@ def test_head_and_tail_are_whole_characters_within_the_bound(text: str, bound: i
         left, size = (int(number.replace(",", "")) for number in found.groups())
         assert text.startswith(head) and text.endswith(tail)
         assert size == len(text.encode()) == len((head + tail).encode()) + left
+
+
+def test_what_is_quoted_is_shortened_in_its_middle() -> None:
+    fits = "a" * limits.quoted_characters_max
+    assert shortened(fits, limits.quoted_characters_max) == fits
+    assert shortened("abcdefg", 6) == "abc … efg"

@@ -8,6 +8,7 @@ from typing import Any, get_args
 import pytest
 from msgspec.structs import replace
 
+from forkwood.domain import limits
 from forkwood.domain.policy import Grant, Policy, asked, judge
 from forkwood.domain.run_event import EffectOfTool
 from forkwood.domain.settings import Approvals
@@ -82,5 +83,8 @@ def test_calls_are_judged_when_they_are_asked() -> None:
         ("b", "allow", True, None),
         ("c", "allow", False, "there is no tool 'missing'"),
     ]
+    (long,) = asked([call("d", "a" + "b" * limits.quoted_characters_max + "z")], tools, Policy())
+    half = "b" * (limits.quoted_characters_max // 2 - 1)
+    assert long.fault == f"there is no tool 'a{half} … {half}z'"
     (raw,) = asked([replace(call("d"), arguments="{")], tools, Policy())
     assert raw.fault == "the arguments are not one JSON object, with each name in it once"

@@ -10,7 +10,7 @@ import pytest
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forkwood.domain.interaction import Interaction
+from forkwood.domain.interaction import Answer, Interaction
 from forkwood.domain.message import ToolCall, ToolResult
 from forkwood.domain.model import Reply
 from forkwood.domain.policy import Grant
@@ -47,7 +47,7 @@ class Ruled(Stage):
         with self.store.read() as tx:
             return interactions.pending(tx)
 
-    def answer_with(self, words: str, asked: Interaction | None = None) -> None:
+    def answer_with(self, words: Answer, asked: Interaction | None = None) -> None:
         with self.store.write() as tx:
             asked = asked or interactions.pending(tx)[0]
             interactions.close(tx, asked, words, grant=None, who=WHO, now_ms=NOW)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from forkwood.domain import limits
+from forkwood.domain.cutting import shortened
+
 _FAULTS_SHOWN = 5
-_FAULT_CHARACTERS = 200
 
 
 def fault(arguments: dict[str, Any] | str, schema: dict[str, Any]) -> str | None:
@@ -17,16 +19,14 @@ def fault(arguments: dict[str, Any] | str, schema: dict[str, Any]) -> str | None
         return "the arguments are not one JSON object, with each name in it once"
     from jsonschema import Draft202012Validator
 
-    wrong = [
-        f"{error.json_path}: {_short(error.message)}" for error in Draft202012Validator(schema).iter_errors(arguments)
-    ]
+    found = Draft202012Validator(schema).iter_errors(arguments)
+    wrong = [f"{_short(error.json_path)}: {_short(error.message)}" for error in found]
     if not wrong:
         return None
     left = [f"and {len(wrong) - _FAULTS_SHOWN} more"] if len(wrong) > _FAULTS_SHOWN else []
     return f"the arguments do not fit the schema: {'; '.join([*wrong[:_FAULTS_SHOWN], *left])}"
 
 
-def _short(message: str) -> str:
-    """MESSAGE without its middle where it quotes a long value: what is wrong stands at its end."""
-    half = _FAULT_CHARACTERS // 2
-    return message if len(message) <= _FAULT_CHARACTERS else f"{message[:half]} … {message[-half:]}"
+def _short(text: str) -> str:
+    """TEXT without its middle where it quotes what is long: what is wrong stands at its end."""
+    return shortened(text, limits.quoted_characters_max)

@@ -19,5 +19,11 @@ def cut(text: str, bytes_max: int, *, note: str) -> str:
     return f"{head}{_gap(left, len(spelled), note)}{tail}"
 
 
+def shortened(text: str, characters_max: int) -> str:
+    """TEXT where it has no more than CHARACTERS_MAX characters; else its ends, with an ellipsis in its middle."""
+    half = characters_max // 2
+    return text if len(text) <= characters_max else f"{text[:half]} … {text[-half:]}"
+
+
 def _gap(left: int, size: int, note: str) -> str:
     return f"\n\n[… {left:,} of {size:,} bytes are left out here: {note} …]\n\n"

@@ -66,6 +66,8 @@ tool_seconds_max = 60.0
 """How long a tool may take for one call, where it does not say otherwise."""
 result_bytes_max = 64 * KIB
 """What a model reads of one result: of a longer one head and tail. The whole is kept beside it."""
+quoted_characters_max = 200
+"""Of what a model made up and is told of again: a tool there is not, an argument that does not fit."""
 questions_max = 3
 question_options_max = 10
 question_characters_max = 1_000

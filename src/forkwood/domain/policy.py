@@ -7,7 +7,8 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from forkwood.domain import arguments
+from forkwood.domain import arguments, limits
+from forkwood.domain.cutting import shortened
 from forkwood.domain.ids import Id
 from forkwood.domain.message import ToolCall
 from forkwood.domain.run_event import CallAsked, Verdict
@@ -84,7 +85,7 @@ def _asked(call: ToolCall, tool: ToolSealed | None, policy: Policy) -> CallAsked
             effect="read",
             verdict="allow",
             after_crash="again",
-            fault=f"there is no tool '{call.name}'",
+            fault=f"there is no tool '{shortened(call.name, limits.quoted_characters_max)}'",
         )
     verdict, grant = judged(policy, tool)
     fault = arguments.fault(call.arguments, tool.spec.schema)

@@ -8,7 +8,7 @@ from forkwood.domain.plan import plan
 from forkwood.domain.run import RunState
 from forkwood.domain.run_event import InteractionClosed, ResultsKept, RunEnded
 from forkwood.domain.step import Ask, CallModel, End, KeepResults, Settle, TakeSteers, UseReads, UseTool
-from forkwood.engine import asking, succession
+from forkwood.engine import asking, results, succession
 from forkwood.engine.supplies import Supplies
 from forkwood.store import append, drafts, holding, nodes
 from forkwood.store.db import Tx
@@ -43,7 +43,7 @@ def _done(tx: Tx, supplies: Supplies, held: Held, step: Ask | Settle | KeepResul
         case Settle(closings=closings, withdraw=withdraw):
             held = _withdrawn(tx, held, withdraw, now_ms)
             for closing in closings:
-                held = holding.append(tx, held, closing, now_ms=now_ms)
+                held = holding.append(tx, held, results.fitted(tx, held, closing), now_ms=now_ms)
         case KeepResults(turn=turn):
             node = _results(tx, held, supplies.new_id(), now_ms)
             held = holding.append(tx, held, ResultsKept(turn=turn), now_ms=now_ms, node=node, by="tool")

@@ -4,32 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TypeAlias
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from forkwood.domain import limits
-from forkwood.domain.cutting import cut
 from forkwood.domain.errors import ForkwoodError, StoreUnusable
-from forkwood.domain.message import Attachment, Text, ToolCall
+from forkwood.domain.message import Text, ToolCall
 from forkwood.domain.run_event import CallAsked, CallJudged, CallSettled, CallStarted
 from forkwood.domain.step import UseReads, UseTool, closing
-from forkwood.domain.text import storable
 from forkwood.domain.tool import Occasion, Tool, ToolOutcome, ToolSealed
-from forkwood.engine import judging
+from forkwood.engine import judging, results
 from forkwood.engine.advance import calls_in_turn
 from forkwood.engine.attend import attend
 from forkwood.engine.grip import Grip
-from forkwood.store import blobs, conversations, holding, manifests, nodes
+from forkwood.store import conversations, holding, manifests, nodes
 from forkwood.store.db import Tx
 from forkwood.store.holding import Held, Lost
 
 CHANGED = "changed since it was asked"
 SWITCHED_OFF = "this tool was switched off since it was asked"
-
-Read: TypeAlias = "tuple[Text | Attachment, ...]"
-"""What a model reads of a result."""
 
 
 class _Due(Struct, frozen=True):
@@ -173,36 +165,8 @@ def _settle(grip: Grip, outcomes: list[tuple[ToolCall, ToolOutcome]]) -> None:
     with grip.supplies.store.write() as tx:
         held = holding.renew(tx, grip.held)
         for call, outcome in outcomes:
-            parts = _readable(tx, held, call, grip.mask.parts(outcome.parts))
-            settled = CallSettled(call=call.call, outcome=outcome.outcome, parts=parts)
+            parts = grip.mask.parts(outcome.parts)
+            settled = results.fitted(tx, held, CallSettled(call=call.call, outcome=outcome.outcome, parts=parts))
             held = holding.append(tx, held, settled, now_ms=grip.supplies.clock())
         grip.settle(tx, held)
     grip.feed.catch_up()
-
-
-def _readable(tx: Tx, held: Held, call: ToolCall, parts: Read) -> Read:
-    """PARTS as the model reads them: a long text is cut in its middle, and the whole kept with the reply that called.
-
-    The results node will speak of it too; until there is one, the reply alone does.
-    """
-    words = storable("\n\n".join(part.text for part in parts if isinstance(part, Text)))
-    spelled = words.encode()
-    if len(spelled) <= limits.result_bytes_max:
-        return tuple(replace(part, text=storable(part.text)) if isinstance(part, Text) else part for part in parts)
-    keeps = len(spelled) <= limits.attachment_bytes_max
-    note = "the person has the whole" if keeps else "too much to be kept"
-    shown = Text(text=cut(words, limits.result_bytes_max, note=note))
-    others = tuple(part for part in parts if not isinstance(part, Text))
-    if not keeps:
-        return (shown, *others)
-    whole = Attachment(
-        blob=blobs.put_for(tx, spelled, held.tip.node),
-        media="file",
-        name=f"{call.name}.txt",
-        mime="text/plain",
-        size=len(spelled),
-        trust="untrusted",
-        source="tool",
-        meta={"whole": True},
-    )
-    return (shown, *others, whole)
