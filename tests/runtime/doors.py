@@ -9,13 +9,15 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from forkwood.domain.message import Role
+from forkwood.domain.message import Origin, Role, Text, ToolCall, ToolResult
 from forkwood.domain.response import Started
 from forkwood.domain.settings import Settings
 from forkwood.domain.tool import Tool
+from forkwood.domain.tree import Spot
 from forkwood.domain.watch import Result, Seen
 from forkwood.runtime import Runtime
 from forkwood.runtime.house import House
+from forkwood.store import append, conversations
 from forkwood.store.db import Store
 
 NOON = 1_800_000_000_000
@@ -74,3 +76,25 @@ def answered(runtime: Runtime, started: Started) -> Result:
     last = heard(runtime, started)[-1]
     assert isinstance(last, Result)
     return last
+
+
+def with_tools(runtime: Runtime) -> list[str]:
+    """q1, a reply with a call, its results, a2: as a run would append them."""
+    [question] = said(runtime, "q1")
+    with runtime.house.store.write() as tx:
+        here = conversations.current(tx)
+        assert here is not None
+        head = conversations.head(tx, here)
+        made = Origin(by="model", via="cli")
+        call = ToolCall(call="c1", name="current_time", arguments={})
+        reply = append.add_message(
+            tx, id="a" * 32, conversation=here, at=head, role="assistant", parts=(Text(text="let me see"), call),
+            origin=made, now_ms=1,
+        )  # fmt: skip
+        result = ToolResult(call="c1", name="current_time", outcome="ok", parts=(Text(text="noon"),))
+        results = append.add_results(
+            tx, id="b" * 32, at=Spot(reply), parts=(result,), origin=Origin(by="tool", via="cli"), now_ms=1
+        )
+        conversations.move_head(tx, here, Spot(results), 1)
+    last = runtime.send("noon it is", role="assistant").node.id
+    return [question, "a" * 32, "b" * 32, last]

@@ -10,8 +10,7 @@ from forkwood.domain import limits
 from forkwood.domain.errors import LimitExceeded, Misused, NotFound, Refused
 from forkwood.runtime import Runtime
 from forkwood.runtime.shaping import forked_title
-from tests.runtime.doors import door, said, texts
-from tests.runtime.test_talking import with_tools
+from tests.runtime.doors import door, said, texts, with_tools
 
 
 @pytest.fixture
@@ -236,6 +235,13 @@ TITLES = {
 @pytest.mark.parametrize("title", TITLES)
 def test_a_fork_is_titled_by_its_source(title: str) -> None:
     assert forked_title(title) == TITLES[title]
+
+
+def test_forks_of_one_conversation_have_titles_of_their_own(runtime: Runtime) -> None:
+    runtime.set("title", "tea")
+    here, [node] = runtime.conversation().id, said(runtime, "q1")
+    titles = [runtime.fork(node, conversation=here).title for _ in range(3)]
+    assert titles == ["tea (fork)", "tea (fork 2)", "tea (fork 3)"]
 
 
 def test_a_person_who_titles_a_fork_has_titled_it(runtime: Runtime) -> None:

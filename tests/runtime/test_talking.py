@@ -10,12 +10,10 @@ import pytest
 
 from forkwood.domain import limits
 from forkwood.domain.errors import Conflict, LimitExceeded, Misused, NotFound, Refused
-from forkwood.domain.message import Attachment, Origin, Text, ToolCall, ToolResult
+from forkwood.domain.message import Attachment
 from forkwood.domain.settings import Settings
-from forkwood.domain.tree import Spot
 from forkwood.runtime import Runtime
-from forkwood.store import append, conversations
-from tests.runtime.doors import door, said, texts
+from tests.runtime.doors import door, said, script, texts
 
 
 @pytest.fixture
@@ -57,12 +55,13 @@ def test_a_message_by_hand_runs_nothing(runtime: Runtime) -> None:
     assert runtime.runs() == []
 
 
-def test_several_models_answer_one_message_and_the_first_leads(runtime: Runtime) -> None:
-    sent = runtime.send("who?", models=["scripted:/a.json", "scripted:/b.json"])
-    assert [run.model for run in reversed(runtime.runs())] == ["scripted:/a.json", "scripted:/b.json"]
+def test_several_models_answer_one_message_and_the_first_leads(runtime: Runtime, tmp_path: Path) -> None:
+    both = [script(tmp_path, {"text": "yes"}, name=file) for file in ("a.json", "b.json")]
+    sent = runtime.send("who?", models=both)
+    assert [run.model for run in reversed(runtime.runs())] == both
     assert {run.start for run in runtime.runs()} == {sent.node.id}
     with pytest.raises(LimitExceeded):
-        runtime.send("all?", at=sent.node.id, models=["scripted:/a.json"] * (limits.models_of_one_message_max + 1))
+        runtime.send("all?", at=sent.node.id, models=both[:1] * (limits.models_of_one_message_max + 1))
 
 
 @pytest.mark.parametrize("words", [{"run": False}, {"role": "assistant"}])
@@ -208,64 +207,6 @@ def test_files_go_with_a_message(runtime: Runtime, tmp_path: Path) -> None:
     assert runtime.send("", attach=[note], run=False).node.text == ""
     with pytest.raises(NotFound, match="no file"):
         runtime.send("look", attach=[tmp_path / "missing"])
-
-
-def test_windie_25_an_edit_replaces_text_and_keeps_attachments(runtime: Runtime, tmp_path: Path) -> None:
-    note = tmp_path / "note.txt"
-    note.write_text("hello")
-    sent = runtime.send("look", attach=[note], run=False)
-    edited = runtime.edit(sent.node.id, "see", run=False)
-    assert edited.node.text == "see"
-    assert [part for part in edited.node.parts if isinstance(part, Attachment)] == [sent.node.parts[1]]
-
-
-def with_tools(runtime: Runtime) -> list[str]:
-    """q1, a reply with a call, its results, a2: as a run would append them."""
-    [question] = said(runtime, "q1")
-    with runtime.house.store.write() as tx:
-        here = conversations.current(tx)
-        assert here is not None
-        head = conversations.head(tx, here)
-        made = Origin(by="model", via="cli")
-        call = ToolCall(call="c1", name="current_time", arguments={})
-        reply = append.add_message(
-            tx, id="a" * 32, conversation=here, at=head, role="assistant", parts=(Text(text="let me see"), call),
-            origin=made, now_ms=1,
-        )  # fmt: skip
-        result = ToolResult(call="c1", name="current_time", outcome="ok", parts=(Text(text="noon"),))
-        results = append.add_results(
-            tx, id="b" * 32, at=Spot(reply), parts=(result,), origin=Origin(by="tool", via="cli"), now_ms=1
-        )
-        conversations.move_head(tx, here, Spot(results), 1)
-    last = runtime.send("noon it is", role="assistant").node.id
-    return [question, "a" * 32, "b" * 32, last]
-
-
-def test_windie_16_a_reply_edited_with_its_calls_keeps_calls_and_results(runtime: Runtime) -> None:
-    ids = with_tools(runtime)
-    edited = runtime.edit(ids[1], "let me look", keep=True)
-    path = runtime.path()
-    assert [entry.node.role for entry in path] == ["user", "assistant", "tool", "assistant"]
-    assert path[1].node.id == edited.node.id
-    assert [part.name for part in edited.node.parts if isinstance(part, ToolCall)] == ["current_time"]
-    assert [entry.node.id for entry in path[2:]] == ids[2:]
-
-
-def test_results_are_nobodys_words(runtime: Runtime) -> None:
-    ids = with_tools(runtime)
-    with pytest.raises(Refused, match="results of tools"):
-        runtime.edit(ids[2], "midnight", run=False)
-
-
-@pytest.mark.parametrize("keep", [False, True])
-def test_what_was_purged_cannot_be_edited(runtime: Runtime, keep: bool) -> None:
-    ids = said(runtime, "q1", "a1", "q2")
-    runtime.purge([ids[1]])
-    before = len(list(runtime.log())), runtime.tree()
-    with pytest.raises(Refused, match="was purged: there is nothing to edit") as refused:
-        runtime.edit(ids[1], "a1'", keep=keep)
-    assert "--at" in refused.value.hint
-    assert (len(list(runtime.log())), runtime.tree()) == before
 
 
 def test_nobody_speaks_into_the_trash(runtime: Runtime) -> None:

@@ -218,7 +218,7 @@ def path_of(tx: Tx, recipe: Recipe) -> Path:
     if len(said) == walk.size(tx, spot):
         return Path(said=said)
     entries = walk.light_entries(tx, spot)
-    unseen = marks.hidden_at(tx, recipe.log, [entry.node for entry in entries])
+    unseen = marks.unseen(tx, [entry.node for entry in entries], [entry.role for entry in entries], log=recipe.log)
     unsaid = tuple(
         LeftOut(id=entry.id.hex(), reason="purged" if entry.purged else "hidden")
         for entry in entries

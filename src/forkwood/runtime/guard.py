@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 from forkwood.domain.errors import Refused
 from forkwood.domain.ids import ending
-from forkwood.store import locate, reach, runs
+from forkwood.store import places, reach, runs
 from forkwood.store.db import Tx
 
 
-def not_on_active_path(tx: Tx, group: Sequence[int], name: str, done: str) -> None:
-    """Refuse where any node of GROUP stands on the path of a run that is not over. DONE says what was to be done."""
+def not_on_active_path(tx: Tx, node: int, name: str, done: str) -> None:
+    """Refuse where NODE, of a tool group the reply, stands on the path of a run that is not over. DONE says what was
+    to be done."""
     for run, tip in runs.active_tips(tx):
-        if any(locate.entry(tx, tip, node) is not None for node in group):
+        if places.standing(tx, tip, node) is not None:
             raise Refused(
                 f"{name} cannot be {done}: run {ending(run)} is at work on a path that holds it",
                 hint=f"forkwood cancel {ending(run)}, or wait until it is done",

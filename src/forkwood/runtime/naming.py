@@ -10,6 +10,7 @@ from forkwood.domain.tree import Node, Spot, parse_place
 from forkwood.store import conversations, locate, marks, names, nodes, places, walk
 from forkwood.store.db import Tx
 
+_WITH_ROLE = walk.reading("n.seq, n.role")
 _FURTHER = 4
 """How many times as far back is looked where what was read holds too few visible messages."""
 
@@ -17,10 +18,11 @@ _FURTHER = 4
 class Met(Struct, frozen=True, kw_only=True):
     """A node as met on a path: the places before and after it, and the path's end, None where no path was meant.
 
-    For a member of a tool group BEFORE and AFTER are those of the group.
+    For a member of a tool group BEFORE and AFTER are those of the GROUP: the reply first, then the results.
     """
 
     node: int
+    group: tuple[int, ...]
     before: Spot
     after: Spot
     path: Spot | None
@@ -72,9 +74,9 @@ def _visible_before(tx: Tx, head: Spot, wanted: int) -> list[int]:
     """The visible messages before the head's last entry, as far back as WANTED of them takes, or all there are."""
     whole, count = walk.size(tx, head), wanted + 1
     while True:
-        earlier = [row[0] for row in walk.messages(tx, head, min(count, whole), walk.BARE)][:-1]
-        hidden = marks.hidden_now(tx, earlier)
-        visible = [node for node in earlier if node not in hidden]
+        read = walk.messages(tx, head, min(count + 1, whole), _WITH_ROLE)  # one more: a reply hides its results
+        hidden = marks.unseen(tx, [row[0] for row in read], [row[1] for row in read])
+        visible = [node for node, _ in read[-count:-1] if node not in hidden]
         if len(visible) >= wanted or count >= whole:
             return visible
         count *= _FURTHER
@@ -87,11 +89,12 @@ def met(tx: Tx, conversation: int, name: str, on: str | None = None, *, foreign:
     Raises NotFound, Refused.
     """
     seq = node(tx, conversation, name)
-    paths = [conversations.head(tx, conversation)] if on is None else _leaf(tx, conversation, on, foreign=foreign)
+    head = walk.behind_results(tx, conversations.head(tx, conversation))
+    paths = [head] if on is None else _leaf(tx, conversation, on, foreign=foreign)
     for path in paths:
         found = locate.entry(tx, path, seq)
         if found is not None:
-            return Met(node=seq, before=found.before, after=found.after, path=path)
+            return Met(node=seq, group=found.group, before=found.before, after=found.after, path=path)
     row = nodes.row(tx, seq)
     if on is not None:
         raise Refused(f"{name} is not on the path of {on}", hint="forkwood branches lists the leaves")
@@ -100,7 +103,7 @@ def met(tx: Tx, conversation: int, name: str, on: str | None = None, *, foreign:
     if not foreign:
         own(tx, conversation, row, name)
     there = locate.appended(tx, seq)
-    return Met(node=seq, before=there.before, after=there.after, path=None)
+    return Met(node=seq, group=there.group, before=there.before, after=there.after, path=None)
 
 
 def _leaf(tx: Tx, conversation: int, name: str, *, foreign: bool) -> list[Spot]:

@@ -214,8 +214,9 @@ def _conversation(tx: Tx, here: str | None, name: str) -> int | None:
 
 
 def _versions(tx: Tx, node: int) -> set[int]:
-    """Every version of a node, each with its tool group."""
-    return {member for version in nodes.versions(tx, node) for member in nodes.group(tx, version.seq)}
+    """Every version of a node, each with its tool group; of results every version of their reply."""
+    said = nodes.group(tx, node)[0]
+    return {node}.union(*(nodes.group(tx, version.seq) for version in nodes.versions(tx, said)))
 
 
 def _active(tx: Tx, named: Sequence[int]) -> list[Id]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from itertools import count
 
 from forkwood.domain import choices, limits
 from forkwood.domain.act import (
@@ -207,20 +209,28 @@ def _forked(tx: Tx, house: House, here: int, entry: naming.Met, title: str | Non
         tx,
         house.new_id(),
         house.clock(),
-        title=forked_title(source.title) if title is None else title,
+        title=forked_title(source.title, conversations.fork_titles(tx)) if title is None else title,
         titled_by="rule" if title is None else "user",
         settings=conversations.forked_settings(tx, here),
         forked_from=(source.id, nodes.row(tx, entry.node).id),
     )
 
 
-def forked_title(title: str) -> str:
-    """The title of a fork of what has TITLE: `T (fork)`, then `T (fork 2)`, T cut where the whole would be too long."""
+def forked_title(title: str, taken: Collection[str] = ()) -> str:
+    """The title of a fork of what has TITLE: `T (fork)`, then `T (fork 2)`, T cut where the whole would be too long.
+
+    The first one that is not TAKEN.
+    """
     already = _FORKED.search(title)
-    number = int(already["number"] or 1) + 1 if already else 1
-    sign = f" (fork {number})" if number > 1 else " (fork)"
     words = title[: already.start()] if already else title
-    return first_line(words, limits.title_characters_max - len(sign)) + sign if words else ""
+    first = int(already["number"] or 1) + 1 if already else 1
+    numbered = (_signed(words, number) for number in count(first))
+    return next(one for one in numbered if one not in taken) if words else ""
+
+
+def _signed(words: str, number: int) -> str:
+    sign = f" (fork {number})" if number > 1 else " (fork)"
+    return first_line(words, limits.title_characters_max - len(sign)) + sign
 
 
 def _switched(act: OpenAct, name: str, *, here: bool) -> Spot:
@@ -282,17 +292,18 @@ def _trash(act: OpenAct, *, hidden: bool) -> Touched:
 
 def _hide(act: OpenAct, name: str, *, hidden: bool) -> Touched:
     entry = naming.met(act.tx, act.conversation, name)
-    group = nodes.group(act.tx, entry.node)
     if hidden:
-        guard.not_on_active_path(act.tx, group, name, "hidden")
-    already = marks.hidden_now(act.tx, group)
-    changing = [seq for seq in group if (seq in already) != hidden]
+        guard.not_on_active_path(act.tx, entry.group[0], name, "hidden")
+    own = nodes.group(act.tx, entry.group[-1])
+    marked = entry.group if own == entry.group else entry.group[:1]  # carried results stand behind another reply too
+    already = marks.hidden_now(act.tx, marked)
+    changing = [seq for seq in marked if (seq in already) != hidden]
     ids = tuple(row.id for row in nodes.rows(act.tx, changing))
     if changing:
         act.effects.append(MarkChanged(nodes=ids, hidden=hidden))
         seq = act.record(NodesHidden if hidden else NodesShown, node=entry.node)
         (marks.hide if hidden else marks.show)(act.tx, changing, seq)
-    return Touched(affects=_reach(act.tx, entry.node, hidden=hidden), hidden=hidden, nodes=ids)
+    return Touched(affects=_reach(act.tx, entry.group[0], hidden=hidden), hidden=hidden, nodes=ids)
 
 
 def _reach(tx: Tx, node: int, *, hidden: bool) -> Affects:

@@ -13,17 +13,17 @@ from forkwood.domain import limits
 from forkwood.domain.act import MessageEdited, MessageSent, ReplyRetried, RunStarted, SettingChanged
 from forkwood.domain.errors import Conflict, Refused
 from forkwood.domain.ids import Id, ending
-from forkwood.domain.message import Attachment, Origin, Part, Role, Text, Thinking, calls_of
+from forkwood.domain.message import Attachment, Origin, Part, Role, Text
 from forkwood.domain.response import Started
 from forkwood.domain.text import first_line
 from forkwood.domain.tree import Node, Spot
-from forkwood.runtime import attaching, naming, queueing
+from forkwood.runtime import attaching, editing, naming, queueing
 from forkwood.runtime.acts import Acting, OpenAct
 from forkwood.runtime.keeping import Keeping
 from forkwood.runtime.replying import Replying, chosen, found
 from forkwood.runtime.shaping import carry
 from forkwood.runtime.wording import checked_text, warned
-from forkwood.store import append, conversations, grafts, names, nodes, purge, queue, runs, walk
+from forkwood.store import append, conversations, names, nodes, purge, queue, runs, walk
 from forkwood.store.receipts import Receipt
 
 
@@ -70,8 +70,8 @@ class Talking(Acting):
         def prepare(here: int) -> Callable[[OpenAct], Started]:
             replying = found(self.house, here, models) if answered else None
             warnings = warned(self.house.secrets(), text, files)
-            message = Said(role=role, text=text, files=files, steers=steer)
-            return lambda act: said(act, at, message, replying, warnings)
+            words = Words(role=role, text=text, files=files, steers=steer)
+            return lambda act: said(act, at, words, replying, warnings)
 
         if conversation is None and given is None and not steer:
             Keeping(self.house).begin_first()
@@ -147,7 +147,7 @@ class Talking(Acting):
             return nodes.row(tx, naming.node(tx, conversation, name)).role == "user"
 
 
-class Said(Struct, frozen=True, kw_only=True):
+class Words(Struct, frozen=True, kw_only=True):
     """A message as a person gave it."""
 
     role: Role
@@ -156,22 +156,21 @@ class Said(Struct, frozen=True, kw_only=True):
     steers: bool = False
 
 
-def said(act: OpenAct, at: str | None, message: Said, replying: Replying | None, warnings: tuple[str, ...]) -> Started:
-    """Append MESSAGE at the place of that name (None: the head), and open the runs that reply to it; at the tip of a
+def said(act: OpenAct, at: str | None, words: Words, replying: Replying | None, warnings: tuple[str, ...]) -> Started:
+    """Append WORDS at the place of that name (None: the head), and open the runs that reply to it; at the tip of a
     run at work it is queued instead."""
     out_of_trash(act)
     spot = act.head() if at is None else naming.place(act.tx, act.conversation, at)
     working = runs.active_at(act.tx, act.conversation, spot)
-    if working is None and message.steers:
+    if working is None and words.steers:
         raise queueing.nothing_to_steer()
-    words = (Text(text=message.text),) if message.text else ()
-    parts = words + attaching.keep(act.tx, message.files)
+    parts = ((Text(text=words.text),) if words.text else ()) + attaching.keep(act.tx, words.files)
     if working is not None:
         not_closing(act)
-        waits = queueing.enqueue(act, working, parts, named(working, replying), steers=message.steers)
+        waits = queueing.enqueue(act, working, parts, named(working, replying), steers=words.steers)
         return replace(waits, warnings=warnings)
-    node = add(act, spot, message.role, parts)
-    titled(act, message.text or message.files[0].part.name)
+    node = add(act, spot, words.role, parts)
+    titled(act, words.text or words.files[0].part.name)
     started = open_runs(act, walk.canonical(act.tx, node, 0), chosen(act, replying) if replying else ())
     going = queueing.released(act, spot, started[0]) if started else ()
     act.record(MessageSent, node=node, runs=started)
@@ -193,9 +192,9 @@ def named(run: Id, replying: Replying | None) -> tuple[str, ...]:
 
 def revised(act: OpenAct, entry: naming.Met, name: str, text: str) -> tuple[Node, int, Spot]:
     """Append the new version of an entry: the old one, the new one, and the place behind it."""
-    old = editable(nodes.row(act.tx, entry.node), name)
-    new = add(act, entry.before, old.role or "user", edited(old, text), revises=entry.node)
-    return old, new, regrouped(act, entry, new, old)
+    old = editing.editable(nodes.row(act.tx, entry.node), name)
+    new = add(act, entry.before, old.role or "user", editing.edited(old, text), revises=entry.node)
+    return old, new, editing.regrouped(act, entry, new, old)
 
 
 def kept_edit(
@@ -230,8 +229,8 @@ def out_of_trash(act: OpenAct) -> None:
     row = conversations.row(act.tx, act.conversation)
     if row.hidden:
         raise Refused(
-            f"conversation {row.id[-8:]} is in the trash",
-            hint=f"forkwood unhide {row.id[-8:]} brings it back, forkwood new begins another",
+            f"conversation {ending(row.id)} is in the trash",
+            hint=f"forkwood unhide {ending(row.id)} brings it back, forkwood new begins another",
             conversation=row.id,
         )
 
@@ -291,39 +290,6 @@ def open_runs(act: OpenAct, spot: Spot, models: Sequence[str]) -> tuple[Id, ...]
         )
         act.effects.append(RunStarted(run=run))
     return ids
-
-
-def editable(old: Node, name: str) -> Node:
-    """OLD, if it can have a new version. Raises Refused."""
-    if old.role == "tool":
-        raise Refused(f"{name} holds the results of tools: nobody says them", hint="edit the message before them")
-    if old.purged:
-        raise Refused(f"{name} was purged: there is nothing to edit", hint="send a new message in its place with --at")
-    return old
-
-
-def edited(old: Node, text: str) -> tuple[Part, ...]:
-    """The parts of the new version: its text replaced, attachments and calls kept, thinking gone."""
-    kept = tuple(part for part in old.parts if not isinstance(part, Text | Thinking))
-    return (Text(text=text), *kept)
-
-
-def regrouped(act: OpenAct, entry: naming.Met, new: int, old: Node) -> Spot:
-    """The place behind the new version: where OLD had calls, behind one graft of their results."""
-    group = nodes.group(act.tx, entry.node)
-    if len(group) == 1 or not calls_of(old.parts):
-        return walk.canonical(act.tx, new, 0)
-    seq, _ = grafts.add_graft(
-        act.tx,
-        id=act.new_id(),
-        conversation=act.conversation,
-        at=Spot(new),
-        source=Spot(group[1]),
-        count=1,
-        origin=Origin(by=act.house.who.by, via=act.house.who.via),
-        now_ms=act.now_ms,
-    )
-    return Spot(seq)
 
 
 def response(

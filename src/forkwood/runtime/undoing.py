@@ -27,7 +27,7 @@ from forkwood.domain.run import ACTIVE
 from forkwood.domain.tree import ROOT, Spot, parse_place
 from forkwood.runtime import guard, queueing
 from forkwood.runtime.acts import Acting, OpenAct
-from forkwood.store import conversations, log, marks, names, queue, runs, walk
+from forkwood.store import conversations, log, marks, names, nodes, queue, runs, walk
 
 
 class Undoing(Acting):
@@ -180,8 +180,8 @@ def _noted_marks(act: OpenAct, ids: tuple[Id, ...], *, hidden: bool) -> MarkChan
     changing = tuple(name for seq, name in seqs.items() if (seq in already) != hidden)
     if not changing:
         return None
-    for seq, name in seqs.items() if hidden else ():
-        guard.not_on_active_path(act.tx, [seq], ending(name), "hidden")
+    for seq in {nodes.group(act.tx, seq)[0] for seq in seqs} if hidden else ():
+        guard.not_on_active_path(act.tx, seq, ending(nodes.row(act.tx, seq).id), "hidden")
     change = MarkChanged(nodes=changing, hidden=hidden)
     act.effects.append(change)
     return change

@@ -89,6 +89,11 @@ def title_of(tx: Tx, id: Id) -> str:
     return found or ""
 
 
+def fork_titles(tx: Tx) -> frozenset[str]:
+    """The titles that say of themselves that they are a fork's."""
+    return frozenset(title for (title,) in tx.rows("SELECT title FROM conversation WHERE title GLOB '* (fork*)'"))
+
+
 def listed(tx: Tx, *, archived: bool = False) -> list[Conversation]:
     """The conversations that are archived or are not, newest first; none from the trash."""
     rows = tx.rows(

@@ -49,12 +49,13 @@ def unseen(
     tx: Tx, path: Sequence[int], roles: Iterable[Role | None], beside: Sequence[int] = (), *, log: int | None = None
 ) -> set[int]:  # fmt: skip
     """Which nodes of a PATH, given from its beginning on with its ROLES, and of those BESIDE it are hidden as of LOG
-    (None: now): those with a mark, and on the path the results right behind a reply that has one."""
+    (None: now): those with a mark; on the path results are as hidden as the reply right before them is."""
     wanted = [*path, *beside] if beside else path
     found = hidden_now(tx, wanted) if log is None else hidden_at(tx, log, wanted)
     if found:
-        after = zip(path, path[1:], list(roles)[1:], strict=False)
-        found |= {node for reply, node, role in after if role == "tool" and reply in found}
+        for reply, node, role in zip(path, path[1:], list(roles)[1:], strict=False):
+            if role == "tool":
+                (found.add if reply in found else found.discard)(node)
     return found
 
 

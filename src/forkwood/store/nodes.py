@@ -82,12 +82,13 @@ def versions(tx: Tx, seq: int) -> list[Node]:
 
 
 def group(tx: Tx, seq: int) -> tuple[int, ...]:
-    """The node, or the tool group it belongs to: the reply with its calls, and the node with their results."""
+    """The node, or the tool group it belongs to where it was appended: the reply with its calls, and the node with
+    their results, which stand behind a new version of a reply too. On a path `locate` tells which reply is meant."""
     found = tx.one("SELECT role, at_node FROM node WHERE seq = ?", (seq,))
     if found is not None and found[0] == "tool":
-        return found[1], seq
-    results = tx.value("SELECT seq FROM node WHERE at_node = ? AND at_cut = 0 AND role = 'tool'", (seq,))
-    return (seq,) if results is None else (seq, results)
+        return (found[1], seq) if found[1] else (seq,)
+    behind = walk.behind_results(tx, Spot(seq))
+    return (seq,) if behind == Spot(seq) else (seq, walk.last(tx, behind))
 
 
 def hangs_at(tx: Tx, seq: int) -> Spot:
@@ -136,7 +137,7 @@ def leaves(tx: Tx, conversation: int) -> list[Leaf]:
 
 def _leaf(tx: Tx, spot: Spot, length: int, created_ms: int) -> Leaf:
     ending = walk.light_entries(tx, spot, _PREVIEWED)
-    unseen = marks.hidden_now(tx, [entry.node for entry in ending])
+    unseen = marks.unseen(tx, [entry.node for entry in ending], [entry.role for entry in ending])
     words = (text_of(parts_of(entry.parts)) for entry in reversed(ending) if entry.node not in unseen)
     return Leaf(
         spot=spot,

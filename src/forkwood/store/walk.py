@@ -53,7 +53,8 @@ _GRAFT = """SELECT g.seq, g.id, iif(n.source_node IS NULL, n.graft_cut, :cut) le
 # The results that follow a place: a tool node, or a graft that begins with one (of a reply that was edited).
 _RESULTS = """SELECT c.seq, c.own - 1 FROM node p CROSS JOIN node c ON c.at_node = p.seq AND c.at_cut = 0
   LEFT JOIN node f ON f.seq = c.first
-  WHERE p.seq = ? AND p.role = 'assistant' AND instr(p.parts, '"tool_call"') AND ifnull(c.role, f.role) = 'tool'
+  WHERE p.seq = ? AND p.role = 'assistant' AND (p.purged OR instr(p.parts, '"tool_call"'))
+    AND ifnull(c.role, f.role) = 'tool'
   ORDER BY c.seq LIMIT 1"""
 
 
