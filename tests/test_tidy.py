@@ -70,6 +70,13 @@ RULES = (
         good=('"""Select a node."""',),
     ),
     Rule(
+        name="ids are shown in one way",
+        find=tidy.cut_names,
+        where=SOURCE,
+        bad=('f"run {run[-8:]}"',),
+        good=("ending(run)", "cuts[-1:]"),
+    ),
+    Rule(
         name="libraries in their rooms",
         find=tidy.strayed_libraries,
         where=SOURCE,

@@ -261,6 +261,15 @@ def matching(pattern: re.Pattern[str], why: str) -> Finder:
     return find
 
 
+CUT_NAMES = re.compile(r"\[-8:\]")
+NAMES = f"{SOURCE}/domain/ids.py"
+
+
+def cut_names(module: Module) -> Iterator[str]:
+    if module.path != NAMES:
+        yield from matching(CUT_NAMES, "an id is shown by domain.ids.ending")(module)
+
+
 def named(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """Line and spelling of each name TREE mentions, dotted ones whole and in their parts."""
     return ((node.lineno, dotted(node)) for node in ast.walk(tree) if isinstance(node, ast.Attribute | ast.Name))
