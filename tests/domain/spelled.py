@@ -5,8 +5,10 @@ from __future__ import annotations
 import html
 import json
 import re
-from base64 import b64encode, urlsafe_b64encode
+import unicodedata
+from base64 import b32encode, b64encode, urlsafe_b64encode
 from collections.abc import Callable
+from itertools import product
 from urllib.parse import quote, unquote
 
 SECRET = "sk-Very_secret/Value+1234567"
@@ -47,31 +49,58 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
     "base64 in addresses": lambda key: quote(urlsafe_b64encode(f"u:{key}".encode()).decode()),
     "base64 in lines": lambda key: "\n".join(re.findall(".{1,16}", b64encode(f"a user:{key}".encode()).decode())),
     "hexadecimal": lambda key: key.encode().hex(),
+    "hexadecimal with colons": lambda key: key.encode().hex(":"),
+    "base32": lambda key: b32encode(key.encode()).decode(),
+    "base32 of a user": lambda key: b32encode(f"me:{key}!".encode()).decode().lower(),
+    "backwards": lambda key: key[::-1],
+    "long escapes": lambda key: "".join(f"\\U{ord(one):08x}" for one in key),
+    "octal escapes": lambda key: "".join(f"\\{ord(one):03o}" for one in key),
+    "bold": "**".join,
+    "code": lambda key: f"{key[:9]}`+`{key[9:]}",
+    "a list of its letters": lambda key: json.dumps(list(key))[2:-2],
+    "a comment": lambda key: f"{key[:9]}<!-- a > b -->{key[9:]}",
+    "comments": "<!-- > -->".join,
+    "full width": lambda key: "".join(chr(ord(one) + 0xFEE0) for one in key),
+    "mathematical": lambda key: re.sub("[a-z]", lambda one: chr(ord(one[0]) + 0x1D41A - ord("a")), key),
+    "accents": "\u0301".join,
+    "joiners": "\u034f".join,
+    "fillers": "\u3164".join,
+    "vowel separators": "\u180e".join,
+    "Unicode tags": "\U000e0061".join,
+    "variations": "\U000e0100".join,
 }
 """Each way by its name."""
 
 
 def gives_away(text: str, key: str) -> bool:
-    """Whether TEXT holds KEY in any of these ways, found by undoing them one after the other in all of it."""
-    undone = {text, re.sub(r"<[^<>]*>", "", text)}
+    """Whether TEXT holds half of KEY in any of these ways, found by undoing them one after the other in all of it."""
+    undone = {text, re.sub(r"<!--.*?-->|<[^<>]*>", "", text, flags=re.DOTALL)}
     for undo in (_without_escapes, html.unescape, unquote, _without_escapes, html.unescape, unquote):
         undone |= {undo(one) for one in undone}
     bare = {_bare(one) for one in undone}
-    return any(form in one for form in _known(key) for one in bare)
+    return any(half in one for form, one in product(_known(key), bare) for half in _halves(form))
 
 
 def _known(key: str) -> set[str]:
     whole = {b64encode(bytes(n) + key.encode())[4 if n else 0 : -4].decode() for n in range(3)}
-    return {_bare(key), key.encode().hex(), *(_bare(one) for one in whole)}
+    whole |= {b32encode(bytes(n) + key.encode())[8 if n else 0 : -8].decode() for n in range(5)}
+    return {_bare(one) for one in (key, key[::-1], key.encode().hex(), *whole)}
+
+
+def _halves(form: str) -> list[str]:
+    length = max(8, (len(form) + 1) // 2)
+    return [form[at : at + length] for at in range(len(form) - length + 1)]
 
 
 def _bare(text: str) -> str:
-    return re.sub(r"[\s\u200b]+|<[^<>]*>", "", text).lower().replace("-", "+").replace("_", "/")
+    text = re.sub(r"<!--.*?-->|<[^<>]*>|\u3164", "", text, flags=re.DOTALL)
+    return re.sub(r"[\W_]", "", unicodedata.normalize("NFKD", text)).lower()
 
 
 def _without_escapes(text: str) -> str:
     def meant(found: re.Match[str]) -> str:
-        return chr(int(next(filter(None, found.groups())), 16))
+        return chr(int(found[4], 8) if found[4] else int(next(filter(None, found.groups())), 16))
 
-    text = re.sub(r"\\+u([0-9a-fA-F]{4})|\\+x([0-9a-fA-F]{2})|\\+u\{([0-9a-fA-F]+)\}", meant, text)
+    escapes = r"\\+u([0-9a-fA-F]{4})|\\+x([0-9a-fA-F]{2})|\\+u\{([0-9a-fA-F]+)\}|\\([0-3][0-7]{2})"
+    text = re.sub(rf"{escapes}|\\+U([0-9a-fA-F]{{8}})", meant, text)
     return re.sub(r"\\+([^0-9A-Za-z])", r"\1", re.sub(r"\\+[nrt]", " ", text))

@@ -175,6 +175,18 @@ seq_max = 1 << 40
 time_ms_max = 1 << 47
 """A time after the year 6429 is damage, and no calendar shows it."""
 
+# Credentials that come back from a server
+secret_gap_characters_max = 256
+"""How much may stand between two characters of a value for which the end of a text is held back."""
+secret_spelling_characters_max = 32
+"""How many may stand for one character of a form, on average, for that: no escape is longer."""
+secret_tag_characters_max = 64
+"""How long an opened tag may be for that: a longer one may be no tag at all."""
+secret_told_characters_max = 16
+"""What was told last and is looked at again with what comes: a value may go on from it that lacks its beginning."""
+secret_told_marked_characters_max = 48
+"""The same where characters are spelled by escapes or stand between tags."""
+
 assert receipt_days_kept >= 30, "so many are promised"
 assert rule_title_characters_max <= title_characters_max
 assert draft_bytes < message_bytes_max

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from forkwood.domain.forms import Span, forms_of, looked, spans
+from forkwood.domain.forms import forms_of, looked, spans
+from forkwood.domain.readings import Span
 
 MASK = "[secret]"
 SECRET_CHARACTERS_MIN = 12

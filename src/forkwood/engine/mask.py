@@ -7,10 +7,11 @@ from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
-from forkwood.domain.forms import Forms, Span, betrays, forms_of, looked, spans
+from forkwood.domain.forms import Forms, betrays, forms_of, looked, recent, spans
 from forkwood.domain.masking import echoable, masked_pieces, masked_value, shares, with_words, words_of
 from forkwood.domain.message import Attachment, Part, Text, Thinking, ToolCall, ToolResult
 from forkwood.domain.model import Delta, Reply
+from forkwood.domain.readings import Span
 
 Change: TypeAlias = Callable[[str, str], str]
 """Gives what is to stand in place of a text, from the lane it is in and the text."""
@@ -137,24 +138,30 @@ class _Lanes:
 
 
 class _Lane:
-    """One text as it comes. Its end that may become a secret is kept: `_told` characters of that were told already."""
+    """One text as it comes. Its end that may become a secret is kept: `_told` characters of that were told already.
 
-    __slots__ = ("_forms", "_pieces", "_told")
+    While nothing is held back, what was told last is kept as text (`_recent`).
+    """
+
+    __slots__ = ("_forms", "_pieces", "_recent", "_told")
 
     def __init__(self, forms: Forms) -> None:
         self._forms = forms
         self._pieces: list[Delta] = []
         self._told = 0
+        self._recent = ""
 
     def hear(self, delta: Delta) -> list[Delta]:
-        pieces = [*self._pieces, delta] if self._pieces else [delta]
-        text = "".join([piece.text for piece in pieces])
+        text = (self._text() if self._pieces else self._recent) + delta.text
         sure, hold = looked(text, self._forms)
-        if hold == len(text) and not sure and not self._told:
-            self._pieces = []
-            return pieces
+        if hold == len(text) and not sure and not self._pieces:
+            self._recent = recent(text)
+            return [delta]
+        if not self._pieces:
+            self._pieces, self._told = [replace(delta, text=self._recent)], len(self._recent)
+        pieces = [*self._pieces, delta]
         shown = shares([piece.text for piece in pieces], sure, told=self._told, until=hold)
-        self._keep(pieces, hold)
+        self._keep(pieces, hold, recent(text[sure[-1][1] if sure else 0 : hold]))
         return _with(pieces, shown)
 
     def interrupted(self) -> list[Delta]:
@@ -167,7 +174,7 @@ class _Lane:
     def rest(self) -> list[Delta]:
         """Nothing follows: what is held is told. Half of a secret, and more, is masked as a whole one."""
         ready = self.interrupted()
-        self._pieces, self._told = [], 0
+        self._pieces, self._told, self._recent = [], 0, ""
         return ready
 
     def _ended(self, text: str) -> list[Span]:
@@ -178,15 +185,18 @@ class _Lane:
     def _text(self) -> str:
         return "".join([piece.text for piece in self._pieces])
 
-    def _keep(self, pieces: list[Delta], hold: int) -> None:
+    def _keep(self, pieces: list[Delta], hold: int, told: str) -> None:
+        """PIECES from HOLD on, and what was TOLD right before."""
+        first = hold - len(told)
         kept = []
         start = 0
         for piece in pieces:
             end = start + len(piece.text)
-            if end > hold:
-                kept.append(piece if start >= hold else replace(piece, text=piece.text[hold - start :]))
+            if end > first:
+                kept.append(piece if start >= first else replace(piece, text=piece.text[first - start :]))
             start = end
-        self._pieces, self._told = kept, max(0, self._told - hold)
+        self._told = max(self._told, hold) - first
+        self._pieces, self._recent = (kept, "") if hold < start else ([], told)
 
 
 def _with(pieces: Sequence[Delta], shown: Sequence[str]) -> list[Delta]:
