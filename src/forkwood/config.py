@@ -16,6 +16,8 @@ from forkwood.domain.settings import Provider, Settings
 from forkwood.models import keys, names
 
 FILE = "config.toml"
+FREE_WORDS = frozenset({"extra_body", "extra_headers"})
+"""Tables that a server reads: there an empty text says something."""
 BOM = "\ufeff"
 
 
@@ -105,6 +107,9 @@ def config_set(home: Path, key: str, value: str | None) -> Settings:
     at = _keys_of(key)
     text = _read(path)
     settings_of(text, path, home)
+    if value is not None and not value.strip() and not FREE_WORDS.intersection(at):
+        way = f"forkwood config set {key} --unset takes the line out"
+        raise Misused(f"{key}: the value is empty", hint=way, key=key)
     try:
         typed = None if value is None else spelled(value, shape_at(at, Settings), at)
     except Wrong as wrong:

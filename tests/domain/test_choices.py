@@ -62,6 +62,14 @@ def test_what_cannot_be_is_refused_with_what_can(key: str, value: str, words: st
     assert refused.value.hint
 
 
+@pytest.mark.parametrize(("key", "value"), [("temperature", "x"), ("seed", "x"), ("effort", "x")])
+def test_what_can_be_cleared_says_the_way_that_help_says(key: str, value: str) -> None:
+    with pytest.raises(Misused) as refused:
+        parse(key, value)
+    assert refused.value.hint == f'forkwood set {key} "" clears it'
+    assert parse(key, "") is None
+
+
 def test_tools_are_switched_against_those_off_now() -> None:
     assert parse("tools", "-b +a", ("a", "c")) == ("b", "c")
     assert parse("tools", "-a,-b") == ("a", "b")

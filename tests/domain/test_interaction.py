@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from forkwood import wire
 from forkwood.domain import limits
@@ -100,6 +101,14 @@ def test_what_is_refused_says_what_would_do() -> None:
         checked(asking(), ("y\u202ees",))
     assert refused.value.message == "'y\\u202ees' is no answer to this approval: say allow or deny"
     assert refused.value.hint == "forkwood answer 12345678 allow or forkwood answer 12345678 deny"
+
+
+def test_each_question_that_wants_a_text_is_named_with_its_place() -> None:
+    asked = replace(asking("question"), questions=(Question(text="Which tree?"), Question(text="Why\nit?")))
+    with pytest.raises(Misused) as refused:
+        checked(asked, ("the oak",))
+    assert refused.value.message == "1 of 2 questions are answered: each wants a text"
+    assert refused.value.hint == 'forkwood answer 12345678 "TEXT 1" "TEXT 2" answers 1. Which tree?; 2. Why'
 
 
 def test_only_people_answer() -> None:

@@ -84,8 +84,10 @@ def test_panelot_29_a_send_is_acknowledged_when_its_words_are_kept_and_its_run_s
 ) -> None:
     runtime = door(settings=Settings(home=str(tmp_path)))
     runtime.new(title="t")
-    missing = f"scripted:{tmp_path}/missing.json"
-    first = answered(runtime, runtime.send("hi", models=[missing], key="k"))
+    missing = script(tmp_path, {"text": "yes"}, name="missing.json")
+    sent = runtime.send("hi", models=[missing], key="k")
+    (tmp_path / "missing.json").unlink()
+    first = answered(runtime, sent)
     assert first.status == "failed" and first.error is not None
     assert answered(runtime, runtime.send("hi", models=[missing], key="k")) == first
     assert (texts(runtime), len(runtime.runs())) == (["hi"], 1)

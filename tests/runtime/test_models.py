@@ -81,6 +81,13 @@ def test_a_key_is_kept_for_a_known_provider_alone(runtime: Runtime) -> None:
         runtime.models_key("openai", " ")
 
 
+def test_a_provider_is_looked_for_before_a_key_is(runtime: Runtime) -> None:
+    runtime.check_provider("openai")
+    with pytest.raises(Misused, match="no provider is called 'nobody'") as refused:
+        runtime.check_provider("nobody")
+    assert "openai" in refused.value.hint
+
+
 def test_a_default_that_nobody_knows_is_not_written(runtime: Runtime) -> None:
     with pytest.raises(NotFound):
         runtime.config_set("model", "zzz")

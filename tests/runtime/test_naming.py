@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from forkwood.domain.errors import Misused, NotFound, Refused
+from forkwood.domain.ids import ending
 from forkwood.runtime import Runtime, naming
-from forkwood.store import conversations
+from forkwood.store import conversations, names
 from tests.runtime.doors import door, said, texts
 from tests.store.trees import NOW, growing
 
@@ -32,6 +33,43 @@ def test_steps_back_from_the_head_count_visible_messages(runtime: Runtime) -> No
     assert runtime.show("@~1").node.id == ids[1]
     runtime.hide("@")
     assert runtime.unhide("@").nodes == (ids[3],)
+
+
+def test_a_title_names_nothing_but_says_what_does(runtime: Runtime) -> None:
+    runtime.set("title", "My Trees")
+    one, two = runtime.conversation(), runtime.new(title="my trees too")
+    for name, shown in (("my trees", (one, two)), ("MY TREES T", (two,))):
+        with pytest.raises(NotFound) as refused:
+            runtime.use(name)
+        listed = ", ".join(f"{ending(found.id)} {found.title}" for found in shown)
+        assert refused.value.hint == f"a title names no conversation; by id: {listed}"
+    for name in ("trees", " ", "\ud83d", "%"):
+        with pytest.raises(NotFound) as refused:
+            runtime.use(name)
+        assert refused.value.hint == "forkwood ls lists them"
+
+
+def test_many_titles_are_cut(runtime: Runtime) -> None:
+    for _ in range(names.TITLED_SHOWN):
+        runtime.new(title="tea")
+    with pytest.raises(NotFound) as refused:
+        runtime.hide("te")
+    assert (refused.value.hint.count(" tea"), "…" in refused.value.hint) == (names.TITLED_SHOWN, False)
+    runtime.new(title="tea" * 20)
+    with pytest.raises(NotFound) as refused:
+        runtime.hide("te")
+    assert refused.value.hint.endswith(" …")
+
+
+def test_a_bare_number_says_how_a_number_is_spelled(runtime: Runtime) -> None:
+    said(runtime, "q1")
+    for verb in (runtime.show, runtime.hide):
+        with pytest.raises(NotFound) as refused:
+            verb("1")
+        assert refused.value.hint == "the message of that number is '#1' (with the quotes in a shell)"
+        with pytest.raises(NotFound) as refused:
+            verb("99")
+        assert "'#99'" not in refused.value.hint
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from forkwood.domain import limits
@@ -9,7 +11,7 @@ from forkwood.domain.errors import Conflict, LimitExceeded, NotFound
 from forkwood.runtime import Runtime, replying
 from forkwood.runtime.acts import OpenAct
 from forkwood.runtime.replying import Replying
-from tests.runtime.doors import door
+from tests.runtime.doors import door, script, texts
 
 
 @pytest.fixture
@@ -19,18 +21,28 @@ def runtime() -> Runtime:
     return runtime
 
 
-def test_those_named_count_before_the_conversations_and_that_before_the_default(runtime: Runtime) -> None:
+def test_those_named_count_before_the_conversations_and_that_before_the_default(
+    runtime: Runtime, tmp_path: Path
+) -> None:
+    one = script(tmp_path, {"text": "a"})
     assert replying.found(runtime.house, 1, ()) == Replying(default="scripted:/nowhere.json")
     runtime.set("model", "scripted:/own.json")
     assert replying.found(runtime.house, 1, ()) == Replying(default="scripted:/own.json")
-    assert replying.found(runtime.house, 1, ["scripted:/a.json"]) == Replying(named=("scripted:/a.json",))
+    assert replying.found(runtime.house, 1, [one]) == Replying(named=(one,))
 
 
-def test_as_many_models_as_one_message_takes(runtime: Runtime) -> None:
-    models = ["scripted:/a.json"] * limits.models_of_one_message_max
+def test_a_script_that_is_not_there_is_refused_before_anything_is_kept(runtime: Runtime, tmp_path: Path) -> None:
+    missing = f"scripted:{tmp_path}/missing.json"
+    with pytest.raises(NotFound, match="There is no script"):
+        runtime.send("hi", models=[missing])
+    assert (texts(runtime), runtime.runs()) == ([], [])
+
+
+def test_as_many_models_as_one_message_takes(runtime: Runtime, tmp_path: Path) -> None:
+    models = [script(tmp_path, {"text": "a"})] * limits.models_of_one_message_max
     assert len(replying.found(runtime.house, 1, models).named) == limits.models_of_one_message_max
     with pytest.raises(LimitExceeded):
-        replying.found(runtime.house, 1, [*models, "scripted:/a.json"])
+        replying.found(runtime.house, 1, [*models, models[0]])
     with pytest.raises(NotFound):
         replying.found(runtime.house, 1, ["nosuch:model"])
 

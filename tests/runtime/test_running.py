@@ -129,8 +129,10 @@ def test_a_failed_try_is_repeated_and_told(runtime: Runtime, tmp_path: Path) -> 
     assert texts(runtime) == ["hi", "yes"]
 
 
-def test_a_model_that_is_not_there_fails_the_run_and_loses_nothing(runtime: Runtime, tmp_path: Path) -> None:
-    result = answered(runtime, runtime.send("hi", models=[f"scripted:{tmp_path}/missing.json"]))
+def test_a_model_that_is_gone_fails_the_run_and_loses_nothing(runtime: Runtime, tmp_path: Path) -> None:
+    sent = runtime.send("hi", models=[script(tmp_path, {"text": "yes"}, name="missing.json")])
+    (tmp_path / "missing.json").unlink()
+    result = answered(runtime, sent)
     assert result.status == "failed"
     assert result.error is not None
     assert "missing.json" in result.error["message"]

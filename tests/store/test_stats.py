@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from forkwood.domain.conversation import ConversationUsage
 from forkwood.store import stats
 from forkwood.store.db import Store
 from forkwood.store.migrations import SCHEMA_VERSION
@@ -21,6 +22,7 @@ def test_a_store_is_counted(home: Path) -> None:
     assert (found.runs, found.blobs, found.blob_bytes) == ({"done": 1}, 1, 10_240)
     assert found.file_bytes == (home / "forkwood.db").stat().st_size
     assert found.version == SCHEMA_VERSION
+    assert found.usage == ConversationUsage(turns=2, input=20, output=10, cost=0.5)
     assert 60 * 400 < found.text_bytes < 60 * 600
 
 

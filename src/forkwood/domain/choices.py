@@ -54,9 +54,7 @@ def _number(low: float, high: float) -> Callable[[str, str], float | None]:
         except ValueError:
             number = float("nan")
         if not isfinite(number) or not low <= number <= high:
-            raise Misused(
-                f"{key} takes a number from {low:g} to {high:g}, not '{value}'", hint=f"set {key} none clears it"
-            )
+            raise Misused(f"{key} takes a number from {low:g} to {high:g}, not '{value}'", hint=_clears(key))
         return number
 
     return read
@@ -68,9 +66,7 @@ def _whole(low: int, high: int) -> Callable[[str, str], int | None]:
             return None
         spelled = value.replace("_", "")
         if not spelled.isascii() or not spelled.isdigit() or not low <= int(spelled[:20]) <= high:
-            raise Misused(
-                f"{key} takes a whole number from {low:,} to {high:,}, not '{value}'", hint=f"set {key} none clears it"
-            )
+            raise Misused(f"{key} takes a whole number from {low:,} to {high:,}, not '{value}'", hint=_clears(key))
         return int(spelled)
 
     return read
@@ -81,10 +77,18 @@ def _one_of(*choices: str, clearable: bool = False) -> Callable[[str, str], str 
         if clearable and value.lower() in CLEARED:
             return None
         if value not in choices:
-            raise Misused(f"{key} takes {', '.join(choices)}, not '{value}'", hint=f"forkwood set {key} {choices[0]}")
+            raise Misused(
+                f"{key} takes {', '.join(choices)}, not '{value}'",
+                hint=_clears(key) if clearable else f"forkwood set {key} {choices[0]}",
+            )
         return value
 
     return read
+
+
+def _clears(key: str) -> str:
+    """How a setting is taken back, in the one way that is told everywhere."""
+    return f'forkwood set {key} "" clears it'
 
 
 def _yes_or_no(key: str, value: str) -> bool:

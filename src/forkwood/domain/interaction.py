@@ -12,6 +12,7 @@ from forkwood.domain import limits
 from forkwood.domain.errors import LimitExceeded, Misused
 from forkwood.domain.ids import Id, ending
 from forkwood.domain.message import By, Via
+from forkwood.domain.text import first_line
 from forkwood.domain.visible import visible
 
 Sort: TypeAlias = Literal["approval", "question", "doubt"]
@@ -60,6 +61,8 @@ class Interaction(Struct, frozen=True, kw_only=True):
 PEOPLE: frozenset[Via] = frozenset({"cli", "tui", "web", "api"})
 """The doors that people come through: behind the others stand programs and models, which answer nothing."""
 
+QUESTION_CHARACTERS = 80
+"""How much of a question is named in a hint."""
 ALLOW_OR_DENY = ("allow", "deny")
 HOW_IT_WENT = ("retry", "done", "failed")
 ON_OR_NOT = ("go-on", "stop")
@@ -102,11 +105,20 @@ def _texts(asked: Interaction, words: Sequence[str]) -> Answer:
         raise LimitExceeded("the answer's bytes", limit="answer_bytes_max", bound=limits.answer_bytes_max, got=size)
     if len(texts) == max(count, 1) and all(text.strip() for text in texts):
         return texts[0] if len(texts) == 1 else texts
+    answered = len([text for text in texts if text.strip()])
     raise Misused(
-        f"{len([text for text in texts if text.strip()])} of {max(count, 1)} questions are answered: each wants a text",
-        hint=f"forkwood answer {ending(asked.id)}{' TEXT' * max(count, 1)}",
+        f"{answered} of {max(count, 1)} questions are answered: each wants a text",
+        hint=_each_in_quotes(asked),
         interaction=asked.id,
     )
+
+
+def _each_in_quotes(asked: Interaction) -> str:
+    """The command that answers each question, and the questions it answers in their order."""
+    questions = [visible(first_line(question.text, QUESTION_CHARACTERS)) for question in asked.questions or ()]
+    spelled = " ".join(f'"TEXT {number}"' for number in range(1, len(questions) + 1)) or '"TEXT"'
+    named = "; ".join(f"{number}. {text}" for number, text in enumerate(questions, start=1))
+    return f"forkwood answer {ending(asked.id)} {spelled}" + (f" answers {named}" if named else "")
 
 
 def answer_words(answer: Answer | None) -> str:

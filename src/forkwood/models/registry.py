@@ -22,7 +22,7 @@ from forkwood.models.keys import Keys, credential_values
 from forkwood.models.listing import Offer
 from forkwood.models.names import AtUrl, Named, Scripted
 from forkwood.models.remote import RemoteModel
-from forkwood.models.scripted import ScriptedModel
+from forkwood.models.scripted import ScriptedModel, check_there
 
 CANDIDATES_SHOWN_MAX = 12
 EMBEDDED_ROW = ModelListed(
@@ -122,6 +122,15 @@ def is_known(name: str, settings: Settings) -> bool:
             return False
         case _:
             return True
+
+
+def check_script(name: str) -> None:
+    """Raises NotFound where NAME is a script's whose file is not there; as `names.parse` for what is no name."""
+    match names.parse(name):
+        case Scripted(path=path):
+            check_there(Path(path))
+        case _:
+            pass
 
 
 async def open_model(name: str, settings: Settings, environ: Mapping[str, str]) -> Model:

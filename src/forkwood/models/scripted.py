@@ -22,6 +22,7 @@ from forkwood.models.failures import Told, kind_of
 from forkwood.models.reply import finite, no_number, object_of, spelled
 
 EXAMPLE = '{"replies": [{"text": "Hello."}]}'
+HINT = f"a script is JSON: {EXAMPLE}"
 
 
 class ScriptedCall(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -75,14 +76,12 @@ Cues: TypeAlias = tuple[str, ...]
 
 def read(path: Path) -> Script:
     """The script in the file at PATH. Raises NotFound, LimitExceeded, or Misused saying what is wrong with it."""
-    hint = f"a script is JSON: {EXAMPLE}"
+    check_there(path)
     try:
-        if not path.is_file():
-            raise NotFound(f"There is no script {path}", hint=hint, file=str(path))
         with path.open("rb") as file:
             found = file.read(limits.script_bytes_max + 1)
     except OSError as error:
-        raise NotFound(f"The script {path} cannot be read: {error.strerror}", hint=hint, file=str(path)) from None
+        raise _unread(path, error) from None
     if len(found) > limits.script_bytes_max:
         raise LimitExceeded(
             f"The size of the script {path}, in bytes",
@@ -91,6 +90,20 @@ def read(path: Path) -> Script:
             got=len(found),
         )
     return script_of(found, str(path))
+
+
+def check_there(path: Path) -> None:
+    """Raises NotFound where PATH leads to no file."""
+    try:
+        is_there = path.is_file()
+    except OSError as error:
+        raise _unread(path, error) from None
+    if not is_there:
+        raise NotFound(f"There is no script {path}", hint=HINT, file=str(path))
+
+
+def _unread(path: Path, error: OSError) -> NotFound:
+    return NotFound(f"The script {path} cannot be read: {error.strerror}", hint=HINT, file=str(path))
 
 
 def script_of(source: bytes, file: str) -> Script:

@@ -41,7 +41,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "Accounting": ("why",),
     "Summarizing": ("summarize",),
     "Purging": ("purge", "purge_preview"),
-    "Models": ("models", "survey", "answering", "models_use", "models_key", "models_pull"),
+    "Models": ("models", "survey", "answering", "models_use", "check_provider", "models_key", "models_pull"),
     "Upkeep": ("stats", "config_get", "config_set"),
 }
 """Each room and its verbs; a room is loaded when one of its verbs is first used, for start-up time is measured."""

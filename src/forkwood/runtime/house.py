@@ -149,6 +149,14 @@ class House:
             raise ended(registry.nobody_knows(name, self.settings, self.environ))
         return settled
 
+    def model_to_ask(self, name: str) -> str:
+        """As `known_model`, for one that is to reply now. Raises NotFound too for a script whose file is not there."""
+        from forkwood.models import registry
+
+        settled = self.known_model(name)
+        registry.check_script(settled)
+        return settled
+
     def default_model(self) -> Chosen:
         """The model that answers where nobody chose one, and why it does. Looked for once. Raises ProviderFailed."""
         if self._chosen is None:

@@ -21,7 +21,7 @@ STRETCHED_ROUNDS = 200_000
 
 
 class Models(Acting):
-    """models, survey, answering, models_use, models_key, models_pull."""
+    """models, survey, answering, models_use, check_provider, models_key, models_pull."""
 
     def models(self, *, remote: bool = False) -> list[ModelListed]:
         """What can be reached now, the default marked; with REMOTE providers with keys are asked for their lists."""
@@ -59,6 +59,14 @@ class Models(Acting):
         self.house.settings = replace(self.house.settings, model=name)
         return name
 
+    def check_provider(self, provider: str) -> None:
+        """Raises Misused where no PROVIDER of that name is known: no key need be asked for then."""
+        from forkwood.models import catalog
+
+        if provider not in catalog.providers(self.house.settings.providers):
+            known = ", ".join(sorted(catalog.providers(self.house.settings.providers)))
+            raise Misused(f"no provider is called '{provider}'", hint=f"providers: {known}", provider=provider)
+
     def models_key(self, provider: str, value: str, *, key: str | None = None) -> str:
         """Keep a key for a provider, away from every setting and log; the reference under which it is found.
 
@@ -74,11 +82,8 @@ class Models(Acting):
 
     def _kept(self, provider: str, value: str) -> str:
         from forkwood import config
-        from forkwood.models import catalog
 
-        if provider not in catalog.providers(self.house.settings.providers):
-            known = ", ".join(sorted(catalog.providers(self.house.settings.providers)))
-            raise Misused(f"no provider is called '{provider}'", hint=f"providers: {known}", provider=provider)
+        self.check_provider(provider)
         if not value.strip():
             raise Misused("the key is empty", hint="type or pipe the provider's key")
         settings = self.house.settings

@@ -14,7 +14,8 @@ from forkwood.store import conversations
 
 
 class Replying(Struct, frozen=True, kw_only=True):
-    """The models NAMED for one message, each known; else DEFAULT, looked for only where the conversation has none."""
+    """The models NAMED for one message, each known, scripts there; else DEFAULT, looked for where the conversation has
+    none."""
 
     named: tuple[str, ...] = ()
     default: str | None = None
@@ -23,7 +24,8 @@ class Replying(Struct, frozen=True, kw_only=True):
 def found(house: House, conversation: int, models: Sequence[str]) -> Replying:
     """Who is to reply in a conversation where MODELS were named. Not inside a transaction: servers may be asked.
 
-    Raises LimitExceeded, Misused, NotFound for a provider nobody knows, ProviderFailed where nothing can be reached.
+    Raises LimitExceeded, Misused, NotFound for a provider nobody knows or a script that is not there, ProviderFailed
+    where nothing can be reached.
     """
     if len(models) > limits.models_of_one_message_max:
         raise LimitExceeded(
@@ -33,7 +35,7 @@ def found(house: House, conversation: int, models: Sequence[str]) -> Replying:
             got=len(models),
         )
     if models:
-        return Replying(named=tuple(house.known_model(model) for model in models))
+        return Replying(named=tuple(house.model_to_ask(model) for model in models))
     with house.store.read() as tx:
         own = conversations.row(tx, conversation).model
     return Replying(default=house.known_model(own) if own else house.default_model().name)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from forkwood.domain.errors import NotFound
-from forkwood.domain.ids import ID_DIGITS, Id, is_ending, plain
+from forkwood.domain.ids import ID_DIGITS, Id, ending, is_ending, plain
+from forkwood.domain.text import first_line
 from forkwood.store.db import Tx
 
 CANDIDATES_SHOWN = 20
 SHOWN_DIGITS = 8
+TITLED_SHOWN = 5
+TITLE_CHARACTERS = 50
 
 _NODES = "SELECT seq, id FROM node WHERE "
 _RUNS = "SELECT seq, id FROM run WHERE "
@@ -22,17 +25,22 @@ _ASKED_SO = f"{_ASKED} > '' AND payload ->> '$.interaction' GLOB ? ORDER BY +seq
 """Read out of the index of interactions: that of all events is long."""
 _QUEUED = "SELECT seq, id FROM queued WHERE "
 _MEMORIES = "SELECT seq, id FROM memory WHERE "
+_TITLED = """SELECT id, title FROM conversation WHERE purged = 0 AND lower(substr(title, 1, ?)) = lower(?)
+  ORDER BY lower(title) = lower(?) DESC, updated_ms DESC, seq DESC LIMIT ?"""
 _HUSKS = "SELECT seq, id FROM conversation WHERE purged = 1 AND "
 
 
 def conversation(tx: Tx, name: str) -> int:
     """The conversation of that name. Raises NotFound; where the name fits several, with them as candidates."""
-    return _one(_by_id(tx, _CONVERSATIONS, name), "conversation", name, "forkwood ls lists them")
+    found = _by_id(tx, _CONVERSATIONS, name)
+    return _one(found, "conversation", name, (not found and titled(tx, name)) or "forkwood ls lists them")
 
 
 def node(tx: Tx, name: str) -> int:
     """The node of that name. Raises NotFound; where the name fits several, with them as candidates."""
-    return _one(_nodes(tx, name), "node", name, "forkwood tree lists the nodes of a conversation")
+    found = _nodes(tx, name)
+    hint = (not found and _numbered(tx, name)) or "forkwood tree lists the nodes of a conversation"
+    return _one(found, "node", name, hint)
 
 
 def whole(tx: Tx, name: str) -> int | None:
@@ -42,8 +50,25 @@ def whole(tx: Tx, name: str) -> int | None:
     """
     talks, messages = _by_id(tx, _CONVERSATIONS, name), _nodes(tx, name)
     what = "node or conversation" if talks or not messages else "node"
-    seq = _one([*talks, *messages], what, name, "forkwood ls lists conversations, forkwood tree the nodes of one")
+    known = "" if talks or messages else _numbered(tx, name) or titled(tx, name)
+    hint = known or "forkwood ls lists conversations, forkwood tree the nodes of one"
+    seq = _one([*talks, *messages], what, name, hint)
     return seq if talks else None
+
+
+def titled(tx: Tx, name: str) -> str:
+    """The conversations whose titles are NAME or begin so, in words that say how to name them; empty for none."""
+    if not name.strip() or not name.isprintable():
+        return ""
+    rows = tx.rows(_TITLED, (len(name), name, name, TITLED_SHOWN + 1))
+    shown = [f"{ending(id.hex())} {first_line(title, TITLE_CHARACTERS)}" for id, title in rows[:TITLED_SHOWN]]
+    more = " …" if len(rows) > TITLED_SHOWN else ""
+    return f"a title names no conversation; by id: {', '.join(shown)}{more}" if rows else ""
+
+
+def _numbered(tx: Tx, name: str) -> str:
+    """How the node whose number NAME is can be named; empty where there is none."""
+    return f"the message of that number is '#{name}' (with the quotes in a shell)" if _nodes(tx, f"#{name}") else ""
 
 
 def husks(tx: Tx, name: str) -> list[int]:
@@ -67,8 +92,8 @@ def _by_id(tx: Tx, query: str, name: str) -> list[tuple[int, Id]]:
     if len(digits) == ID_DIGITS:
         return _found(tx.rows(f"{query}id = ?", (bytes.fromhex(digits),)))
     rows = tx.rows(f"{query}substr(id, -2) = ? ORDER BY seq", (bytes.fromhex(digits[-4:]),))
-    ending = [(seq, id) for seq, id in _found(rows) if id.endswith(digits)]
-    return ending or _by_shown_beginning(tx, query, digits)
+    so_ending = [(seq, id) for seq, id in _found(rows) if id.endswith(digits)]
+    return so_ending or _by_shown_beginning(tx, query, digits)
 
 
 def _by_shown_beginning(tx: Tx, query: str, digits: str) -> list[tuple[int, Id]]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from forkwood.domain.conversation import ConversationUsage
 from forkwood.store.db import Tx
 
 
@@ -17,21 +18,23 @@ class Table(Struct, frozen=True, kw_only=True):
 
 
 class Stats(Struct, frozen=True, kw_only=True):
-    """Counts of rows; sizes in bytes. `hidden` counts messages under a mark, `trashed` conversations in the trash."""
+    """Counts of rows, USAGE of all conversations, sizes in bytes. `hidden` counts messages under a mark, `trashed`
+    conversations in the trash."""
 
     path: str
     version: int
-    file_bytes: int
-    log_bytes: int
-    free_bytes: int
+    usage: ConversationUsage
+    runs: dict[str, int]
+    messages: int
     conversations: int
     trashed: int
-    messages: int
     grafts: int
     hidden: int
     purged: int
-    runs: dict[str, int]
     events: int
+    file_bytes: int
+    log_bytes: int
+    free_bytes: int
     blobs: int
     blob_bytes: int
     text_bytes: int
@@ -43,6 +46,7 @@ def gather(tx: Tx, path: str) -> Stats:
     return Stats(
         path=path,
         version=tx.value("PRAGMA user_version"),
+        usage=_usage(tx),
         file_bytes=_file_bytes(path),
         log_bytes=_file_bytes(f"{path}-wal"),
         free_bytes=tx.value("PRAGMA freelist_count") * tx.value("PRAGMA page_size"),
@@ -59,6 +63,15 @@ def gather(tx: Tx, path: str) -> Stats:
         text_bytes=tx.value("SELECT coalesce(sum(length(CAST(parts AS BLOB))), 0) FROM node"),
         tables=_tables(tx),
     )
+
+
+def _usage(tx: Tx) -> ConversationUsage:
+    """What all replies took, those of purged conversations too: it was used."""
+    found = tx.one(
+        "SELECT coalesce(sum(turns), 0), coalesce(sum(input), 0), coalesce(sum(output), 0), sum(cost) FROM conversation"
+    )
+    turns, given, made, cost = found or (0, 0, 0, None)
+    return ConversationUsage(turns=turns, input=given, output=made, cost=cost)
 
 
 def _tables(tx: Tx) -> tuple[Table, ...]:

@@ -96,7 +96,8 @@ def test_help_as_json_is_the_same_words(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "meant"), (("carry", "graft"), ("swich", "switch"), ("histroy", "history"), ("qqqqq", ""))
+    ("word", "meant"),
+    (("carry", "graft"), ("swich", "switch"), ("histroy", "history"), ("steer", "send --steer"), ("qqqqq", "")),
 )
 def test_a_command_that_is_not_there_is_told_with_the_one_that_may_be_meant(word: str, meant: str) -> None:
     told = run_cli(word)

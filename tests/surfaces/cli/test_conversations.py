@@ -27,9 +27,10 @@ def test_no_conversation_is_told_with_the_way() -> None:
 
 
 def test_settings_say_what_they_were_and_what_they_touch() -> None:
-    succeed("new", "--system", "old")
-    told = succeed("set", "system", "new")
-    assert told.out.startswith("system is now new (was old).\nThis touches ")
+    succeed("new", "--system", "older")
+    assert succeed("set", "system", "old").out == "system is now old (was older).\n"
+    succeed("send", "hi", "--no-run")
+    assert succeed("set", "system", "new").out.startswith("system is now new (was old).\nThis touches 1 branch.\n")
     assert given(["set", "title", "Named"])["title"] == "Named"
     assert succeed("set", "temperature", "0.5").out == "temperature is now 0.5 (was not set).\n"
     assert succeed("set", "temperature", "0.5").out == "temperature is 0.5, as before.\n"

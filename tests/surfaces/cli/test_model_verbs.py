@@ -66,6 +66,15 @@ def test_what_counts_before_the_file_is_told(tmp_path: Path) -> None:
     assert "FORKWOOD_MODEL is set: embedded:smollm2 answers" in ran.err
 
 
+def test_no_key_is_asked_for_where_nobody_has_that_name() -> None:
+    told = run_cli("models", "key", "nosuch", stdin=b"")
+    assert (told.code, "no provider is called 'nosuch'" in told.err, "providers: anthropic, " in told.err) == (
+        2,
+        True,
+        True,
+    )
+
+
 def test_a_key_over_the_limit_is_told_by_its_own_limit(home: Path) -> None:
     told = run_cli("models", "key", "openai", "--json", stdin=b"x" * (limits.secret_bytes_max + 1))
     error = told.value["error"]

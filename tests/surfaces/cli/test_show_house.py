@@ -59,9 +59,11 @@ def test_a_report_says_what_differs_and_the_way(found: dict[str, Any], said: str
 
 
 def test_counts_and_sizes_have_their_units() -> None:
-    stats = {"path": "p", "file_bytes": 2_000_000, "messages": 1234, "runs": {"done": 2}}
+    usage = {"turns": 1, "input": 3000, "output": 900, "cost": 0.02}
+    stats = {"path": "p", "usage": usage, "file_bytes": 2_000_000, "messages": 1234, "runs": {"done": 2}}
     assert draw_stats({**stats, "tables": [{"name": "node", "bytes": 4096}]}).split("\n") == [
         "path           p",
+        "used           1 reply, 3,000 tokens sent, 900 received, $0.02",
         "file bytes     2.0 MB",
         "messages       1,234",
         "runs           done 2",

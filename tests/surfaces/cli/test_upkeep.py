@@ -54,10 +54,24 @@ def test_a_home_that_is_a_file_is_told(home: Path) -> None:
 def test_counts_are_told_in_words_and_json(talking: None) -> None:
     stats = given(["stats"])
     assert (stats["conversations"], stats["messages"], stats["runs"]) == (1, 2, {"done": 1})
+    assert stats["usage"] == {"turns": 1, "input": 3, "output": 2, "cost": None}
+    assert list(stats)[:5] == ["path", "version", "usage", "runs", "messages"]
     told = succeed("stats").out
     assert "messages       2" in told
     assert "\n  node               " in told
     assert "{" not in told
+
+
+def test_an_empty_setting_says_how_it_is_taken_out(home: Path) -> None:
+    succeed("config", "set", "system", "Be brief.")
+    told = run_cli("config", "set", "system", "")
+    assert told.code == 2
+    assert told.err == (
+        "forkwood: system: the value is empty\n  forkwood config set system --unset takes the line out\n"
+    )
+    succeed("config", "set", "system", "--unset")
+    succeed("config", "set", "providers.work.extra_body.stop", "")
+    assert 'stop = ""' in (home / "config.toml").read_text()
 
 
 def test_settings_are_written_and_read(home: Path) -> None:

@@ -96,6 +96,7 @@ OTHER_WORDS = {
     "compact": "summarize",
     "find": "search",
     "branch": "fork",
+    "steer": "send --steer",
 }
 """What other programs call a thing, and which command does it here."""
 

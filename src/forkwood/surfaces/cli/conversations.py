@@ -75,7 +75,7 @@ def set_(call: Call, *, key_name: str, value: str) -> None:
     pinned, archived   yes or no
     tags, folder       to find it again
 
-    An empty VALUE clears it. What it was stays readable in the log.
+    An empty VALUE ("") clears it. What it was stays readable in the log.
     """
     said = text_of(value, call.terminal) if key_name == "system" else value
     change = call.runtime.set(key_name, said, conversation=call.conversation, key=call.key)
@@ -88,7 +88,7 @@ def set_(call: Call, *, key_name: str, value: str) -> None:
 def fork(call: Call, *, node: str, title: str | None) -> None:
     """Begin a conversation that shares the path to NODE, and make it current."""
     made = call.runtime.fork(node, conversation=call.conversation, title=title, key=call.key)
-    call.give(made, lambda: f"Forked: {conversation_line(made, call.terminal.now_ms())}")
+    call.give(made, lambda: f"Forked, and current now: {conversation_line(made, call.terminal.now_ms())}")
 
 
 @verb("profiles", conversation=False)

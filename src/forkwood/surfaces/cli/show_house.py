@@ -11,7 +11,7 @@ from forkwood.domain.ids import ending
 from forkwood.domain.model import ModelListed, Price
 from forkwood.surfaces.cli.glyphs import Inks, Pen
 from forkwood.surfaces.cli.screen_text import visible, visible_line
-from forkwood.surfaces.cli.words import bytes_of, count_of
+from forkwood.surfaces.cli.words import bytes_of, count_of, dollars
 
 
 def draw_models(found: Sequence[ModelListed], pen: Pen) -> str:
@@ -53,13 +53,22 @@ def _about(problem: Mapping[str, Any]) -> str:
 
 
 def draw_stats(stats: Any) -> str:
-    """Each count and size on a line of its own."""
+    """What was used, then each count and size on a line of its own."""
     return "\n".join(_stat(name, value) for name, value in msgspec.to_builtins(stats).items())
+
+
+def _used(usage: Mapping[str, Any]) -> str:
+    """`12 replies, 3,000 + 900 tokens, $0.02`."""
+    cost = dollars(usage["cost"]) or "cost unknown"
+    replies = count_of(usage["turns"], "reply")
+    return f"{replies}, {usage['input']:,} tokens sent, {usage['output']:,} received, {cost}"
 
 
 def _stat(name: str, value: Any) -> str:
     label = name.replace("_", " ")
     match value:
+        case dict() if name == "usage":
+            return f"{'used':<14} {_used(value)}"
         case dict():
             return f"{label:<14} {', '.join(f'{key} {number:,}' for key, number in value.items()) or 'none'}"
         case list() | tuple():

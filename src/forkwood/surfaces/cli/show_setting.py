@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from forkwood.domain.response import SettingChange
@@ -15,9 +16,23 @@ VALUE_WIDTH = 60
 def setting_words(change: SettingChange) -> str:
     """`model is now X (was Y).`, and what that touches."""
     now, before = _value_now(change), _value_before(change)
-    name = "tools switched off:" if change.key == "tools" else f"{change.key} is"
-    said = f"{name} {_shown(now)}, as before." if now == before else f"{name} now {_shown(now)} (was {_shown(before)})."
-    return said + (f"\n{reach_words(change.affects)}" if change.affects else "")
+    if change.key == "tools":
+        said = _switched(now, before or ())
+    elif now == before:
+        said = f"{change.key} is {shown(now)}, as before."
+    else:
+        said = f"{change.key} is now {shown(now)} (was {shown(before)})."
+    return said + (f"\n{reach_words(change.affects)}" if change.affects and change.affects.branches else "")
+
+
+def _switched(now: Sequence[str], before: Sequence[str]) -> str:
+    """`recall is switched off.`, and what else is."""
+    turned = [(sorted({*now} - {*before}), "off"), (sorted({*before} - {*now}), "on")]
+    said = [f"{shown(names)} {'is' if len(names) == 1 else 'are'} switched {way}." for names, way in turned if names]
+    if not said:
+        return f"Nothing is switched by that; off: {shown(now)}." if now else "Nothing is switched by that; all are on."
+    others = sorted({*now} & {*before})
+    return " ".join([*said, *([f"Off already: {shown(others)}."] if others else [])])
 
 
 def _value_now(change: SettingChange) -> Any:
@@ -32,7 +47,8 @@ def _value_before(change: SettingChange) -> Any:
     return tuple(change.before) if isinstance(change.before, list) else change.before
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """A value of a setting as a person reads it."""
     match value:
         case None | "" | () | []:
             return "not set"
