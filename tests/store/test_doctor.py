@@ -114,6 +114,51 @@ def test_a_damaged_beginning_is_reported_as_what_it_looks_like(home: Path) -> No
     assert "doctor --repair" in report.notices[0]
 
 
+DERIVED = [
+    "own = -1", "own = 7", "own = 1099511627777", "length = 0", "length = -5", "source_cut = 2", "source_node = 0",
+    "source_node = 9999", "first = 1", "purged = 2", "purged = 1", "beside = 2", "hops = 0", "hops = 9", "at_cut = -1",
+    "at_cut = 4", "jump_node = 9999", "jump_cut = -1", "graft_node = 9999", "graft_cut = -1", "revises = 9999",
+    "role = NULL", "role = 'usar'", "by = 'usar'", "purged = 2, own = -1, hops = -1, source_cut = 0",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", DERIVED)
+def test_a_message_whose_parts_are_whole_is_kept_whatever_else_is_wrong(home: Path, wrong: str) -> None:
+    rich(home)
+    before = texts(opened(home))
+    broken(home, f"UPDATE node SET {wrong} WHERE seq = 21")
+    assert not doctor.examine(home, now_ms=NOW, driven=nobody).ok
+    report = repaired(home)
+    assert report.ok, report.problems
+    with opened(home).read() as tx:
+        kept = tx.one("SELECT parts ->> '$[0].text', role, at_node, length, purged FROM node WHERE seq = 21")
+    assert kept == (before[20], "user", 20, 21, 0)
+    assert texts(opened(home)) == before
+
+
+@pytest.mark.parametrize("wrong", ["turns = -1", "head_cut = -1", "pinned = 2", "purged = 9", "approvals = 'all'",
+                                   "titled_by = 'usar'"])  # fmt: skip
+def test_a_conversation_keeps_its_title_whatever_count_or_switch_is_wrong(home: Path, wrong: str) -> None:
+    rich(home)
+    broken(home, f"UPDATE conversation SET {wrong}")
+    assert repaired(home).ok
+    with opened(home).read() as tx:
+        assert tx.rows("SELECT title, approvals, pinned, purged FROM conversation") == [("a title", "ask", 0, 0)] * 2
+
+
+@pytest.mark.parametrize("wrong", ["own = -1", "purged = 2", "hops = 0", "beside = 2", "source_cut = -1", "length = 0",
+                                   "role = 'usar'", "revises = 9999"])  # fmt: skip
+def test_a_graft_that_says_what_it_carries_is_kept_whatever_else_is_wrong(home: Path, wrong: str) -> None:
+    rich(home)
+    sql = "SELECT seq, role, own, length, source_node, source_cut, first, purged FROM node WHERE role IS NULL"
+    with opened(home).read() as tx:
+        before = tx.rows(sql)
+    broken(home, f"UPDATE node SET {wrong} WHERE role IS NULL")
+    assert repaired(home).ok
+    with opened(home).read() as tx:
+        assert tx.rows(sql) == before
+
+
 @pytest.mark.parametrize(("offset", "named"), [(18, "(3, 2)"), (19, "(2, 3)")])
 def test_formats_that_nobody_writes_are_reported_and_mended(home: Path, offset: int, named: str) -> None:
     """SQLite takes a format that it does not know for a file that may only be read."""

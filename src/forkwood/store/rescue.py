@@ -178,6 +178,10 @@ def _take(tx: Tx, shapes: list[Shape], row: Row, found: Found, aside: Aside) -> 
         if wrong or garbled:
             aside.changed(table, named, f"not readable as it was: {', '.join(dict.fromkeys(wrong + garbled))}")
         return
+    if table == "node" and kept is not None and _refused(tx, table, sound.restored(kept)) is None:
+        found.kept[table] += 1
+        aside.changed(table, named, f"what follows from the rest was wrong: {refused}")
+        return
     aside.row(table, named, refused)
     if table == "node" and 0 < row.rowid <= limits.seq_max and _refused(tx, table, sound.emptied(named)) is None:
         found.kept[table] += 1
