@@ -1,4 +1,4 @@
-"""switch, labels, drop, graft, hide, undo and redo, purge at the command line."""
+"""switch, labels, drop, graft, hide, purge at the command line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.surfaces.cli.desks import given, run_cli, succeed
-from tests.surfaces.cli.scripts import echoing
+from tests.surfaces.cli.scripts import echoing, scripted
 
 SAID = ("one", "two", "three", "four")
 
@@ -46,8 +46,13 @@ def test_a_leaf_that_is_carried_to_the_heads_path_is_named_by_its_place(names: l
 def test_switch_goes_to_the_leaf_and_with_here_to_the_message(names: list[str]) -> None:
     succeed("edit", names[1], "zwei", "--no-run")
     assert texts() == ["one", "zwei"]
-    assert succeed("switch", names[2]).out == f"The head is at {names[3]}.\n{standing(names)}"
+    went = f"From {names[2]} it went on to the newest leaf below it; --here stands there."
+    assert succeed("switch", names[2]).out == f"The head is at {names[3]}. {went}\n{standing(names)}"
     assert texts() == list(SAID)
+    here = f"is on this branch already: forkwood switch {names[1]} --here stands there."
+    assert succeed("switch", names[1]).out.startswith(f"The head is at {names[3]}. {names[1]} {here}\n")
+    assert f" @~2 ({names[1]}) {here}\n" in succeed("switch", "@~2").out
+    assert succeed("switch", names[3]).out == f"The head is at {names[3]}.\n{standing(names)}"
     succeed("switch", names[1], "--here")
     assert texts() == ["one", "two"]
 
@@ -73,6 +78,17 @@ def test_drop_is_of_this_branch_alone(names: list[str]) -> None:
     assert run_cli("drop", names[1]).code == 4
 
 
+def test_a_drop_names_what_went_with_it(tmp_path: Path) -> None:
+    look = {"name": "current_time", "arguments": {}}
+    succeed("new", "--model", scripted(tmp_path, {"text": "I look.", "tool_calls": [look]}, {"text": "Late."}))
+    succeed("send", "How late is it?")
+    _, calls, results, _ = (entry["node"]["id"][-8:] for entry in given(["path"]))
+    told = f"Dropped {results} and with it the reply that called ({calls}) from this branch"
+    assert succeed("drop", "@~1").out.startswith(told)
+    succeed("undo")
+    assert f"Dropped {calls} and with it the results of its calls ({results})" in succeed("drop", calls).out
+
+
 def test_graft_carries_one_or_a_stretch(names: list[str]) -> None:
     succeed("switch", names[0], "--here")
     assert "2 messages carried" in succeed("graft", f"{names[2]}..{names[3]}", "--on", names[3]).out
@@ -90,12 +106,21 @@ def test_hide_says_what_it_touches_and_the_way_back(names: list[str]) -> None:
     assert "forkwood drop" in told.out
     assert f"forkwood unhide {names[1]}" in told.out
     assert texts() == ["one", "drei"]
-    assert f"{names[1]} is hidden already." in succeed("hide", names[1]).out
+    again = f"{names[1]} is hidden already. forkwood unhide {names[1]} brings it back.\n"
+    assert succeed("hide", names[1]).out == again
     assert given(["hide", names[1]])["affects"]["branches"] == 2
     assert [row["text"] for row in given(["trash"])] == ["two"]
     assert "hidden" in succeed("tree").out
     assert given(["unhide", names[1]])["hidden"] is False
     assert given(["trash"]) == []
+
+
+def test_what_is_visible_already_names_what_is_hidden_here(names: list[str]) -> None:
+    succeed("hide", "@~1")
+    told = succeed("unhide", "@~1").out
+    assert told == f"{names[1]} is visible already. Hidden on this branch: {names[2]}; forkwood unhide {names[2]}.\n"
+    succeed("unhide", names[2])
+    assert succeed("unhide", "@").out == f"{names[3]} is visible already. forkwood trash lists all that is hidden.\n"
 
 
 def test_the_way_back_names_what_was_hidden_for_good(names: list[str]) -> None:
@@ -109,16 +134,6 @@ def test_a_conversation_goes_to_the_trash_and_back(names: list[str]) -> None:
     assert [row["title"] for row in given(["trash"])] == ["Numbers"]
     succeed("unhide", conversation[-8:])
     assert len(given(["ls"])) == 1
-
-
-def test_undo_and_redo_say_of_what(names: list[str]) -> None:
-    succeed("drop", names[1])
-    assert succeed("undo").out == "Taken back: a drop. forkwood redo does it again.\n" + standing(names)
-    assert texts() == list(SAID)
-    assert succeed("redo").out.startswith("Done again: a drop.\n  you   ")
-    assert given(["undo"])["kind"] == "act.undone"
-    assert run_cli("redo").code == 0
-    assert run_cli("redo").code == 4
 
 
 def test_purge_asks_and_where_nobody_is_there_refuses(names: list[str]) -> None:
@@ -189,18 +204,3 @@ def test_a_node_of_another_conversation_is_told_to_be_one(names: list[str]) -> N
         told = run_cli(*arguments)
         assert (told.code, "another conversation" in told.err) == (4, True)
     assert "1 message carried" in succeed("graft", names[0]).out
-
-
-def test_a_current_conversation_in_the_trash_is_said_to_be_both(names: list[str]) -> None:
-    before = given(["ls"])[0]["id"][-8:]
-    succeed("new")
-    told = succeed("undo")
-    assert told.out.startswith("Taken back: the new conversation. forkwood redo does it again.")
-    assert told.err == (
-        f"It is in the trash and still the current conversation: forkwood use {before} goes to the newest.\n"
-    )
-    assert succeed("redo").err == ""
-    succeed("use", before)
-    told = succeed("hide", before)
-    assert "still the current conversation: forkwood use " in told.err
-    assert succeed("undo", "-c", given(["ls"])[0]["id"]).err == "", "another one is in the trash then"

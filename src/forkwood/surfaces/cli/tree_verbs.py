@@ -1,22 +1,24 @@
-"""Commands that shape the tree: switch, labels, drop, graft, hide, undo and redo, purge."""
+"""Commands that shape the tree: switch, labels, drop, graft, hide, purge."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
-from forkwood.domain.event import Event
+from forkwood.domain.errors import ForkwoodError
 from forkwood.domain.ids import Id, ending
 from forkwood.domain.response import Moved, PurgeReport, Touched
+from forkwood.domain.tree import Entry, Node, is_node_ending
 from forkwood.surfaces.cli.desk import Call
 from forkwood.surfaces.cli.named import ANY_NODE, HIDDEN, LEAF, NODE, WORDS
 from forkwood.surfaces.cli.options import ON, verb
 from forkwood.surfaces.cli.screen_text import visible_line
-from forkwood.surfaces.cli.show_lists import act_words
+from forkwood.surfaces.cli.undoing import left_in_trash, standing
 from forkwood.surfaces.cli.waiting import waiting
 from forkwood.surfaces.cli.words import count_of, reach_words, short
 
 TAKE_BACK = "forkwood undo takes it back."
-AGAIN = "forkwood redo does it again."
 
 
 @verb("switch", key=True)
@@ -27,8 +29,12 @@ def switch(call: Call, *, node: str, here: bool) -> None:
 
     A NODE on the path of the head is read there; ID~0 is the place behind it on its own branch, as branches lists it.
     """
+    before, meant = _before(call, node)
     now = call.runtime.switch(node, conversation=call.conversation, here=here, key=call.key)
-    call.give(now, lambda: f"The head is at {short(now.head)}.\n{_standing(call, now.id)}")
+    reached = (
+        "" if here or meant in {None, _last(call, now.id)} else reached_words(meant, node, stays=now.head == before)
+    )
+    call.give(now, lambda: f"The head is at {short(now.head)}.{call.terminal.hint(reached)}\n{standing(call, now.id)}")
 
 
 @verb("label", key=True)
@@ -53,9 +59,12 @@ def unlabel(call: Call, *, name: str) -> None:
 @ON
 def drop(call: Call, *, node: str, on: str | None) -> None:
     """Take NODE out of this branch: what follows is carried on without it."""
-    dropped = ending(call.runtime.show(node, conversation=call.conversation).node.id)
+    named = call.runtime.show(node, conversation=call.conversation).node.id
+    before = call.runtime.path(on, conversation=call.conversation, hidden=True)
     moved = call.runtime.drop(node, conversation=call.conversation, on=on, key=call.key)
-    call.give(moved, lambda: f"Dropped {dropped} from this branch; every other branch keeps it. {_moved(call, moved)}")
+    left = {entry.node.id for entry in _path(call, call.conversation)}
+    gone = [entry.node for entry in before if entry.node.id not in left]
+    call.give(moved, lambda: f"{dropped_words(named, gone)} {_moved(call, moved)}")
 
 
 @verb("graft", key=True)
@@ -76,9 +85,9 @@ def graft(call: Call, *, entries: str, on: str | None, onto: str | None) -> None
 def hide(call: Call, *, name: str) -> None:
     """Leave a message out of every path and prompt, or put a conversation into the trash."""
     touched = call.runtime.hide(name, conversation=call.conversation, key=call.key)
-    call.give(touched, lambda: call.terminal.hint(_touched(touched, name)))
+    call.give(touched, lambda: call.terminal.hint(_touched(call, touched, name)))
     if touched.conversation:
-        call.remark(_left_in_trash(call))
+        call.remark(left_in_trash(call))
 
 
 @verb("unhide", key=True)
@@ -86,24 +95,7 @@ def hide(call: Call, *, name: str) -> None:
 def unhide(call: Call, *, name: str) -> None:
     """Take hide back."""
     touched = call.runtime.unhide(name, conversation=call.conversation, key=call.key)
-    call.give(touched, lambda: call.terminal.hint(_touched(touched, name)))
-
-
-@verb("undo", key=True)
-def undo(call: Call) -> None:
-    """Take back the last act of this conversation."""
-    event = call.runtime.undo(conversation=call.conversation, key=call.key)
-    call.give(
-        event, lambda: f"Taken back: {_act(event)}. {call.terminal.hint(AGAIN)}\n{_standing(call, event.conversation)}"
-    )
-    call.remark(_left_in_trash(call))
-
-
-@verb("redo", key=True)
-def redo(call: Call) -> None:
-    """Do again what undo took back."""
-    event = call.runtime.redo(conversation=call.conversation, key=call.key)
-    call.give(event, lambda: f"Done again: {_act(event)}.\n{_standing(call, event.conversation)}")
+    call.give(touched, lambda: call.terminal.hint(_touched(call, touched, name)))
 
 
 @verb("purge", key=True)
@@ -119,26 +111,45 @@ def purge(call: Call, *, names: tuple[str, ...], yes: bool, everywhere: bool) ->
     call.give(report, lambda: _purged(report))
 
 
-def _act(event: Event) -> str:
-    """An act in words, with the message it was about."""
-    return act_words(event) + (f" ({ending(event.node)})" if event.node else "")
+def _path(call: Call, conversation: str | None) -> list[Entry]:
+    return call.runtime.path(conversation=conversation, hidden=True)
 
 
-def _standing(call: Call, conversation: Id | None) -> str:
-    """The last words on the path of the head: where one stands now."""
-    from forkwood.surfaces.cli.show_path import draw_last
-
-    return draw_last(call.runtime.path(conversation=conversation), call.terminal.pen)
+def _last(call: Call, conversation: str | None) -> Id | None:
+    path = _path(call, conversation)
+    return path[-1].node.id if path else None
 
 
-def _left_in_trash(call: Call) -> str:
-    """Where the current conversation is in the trash now: that it still is the current one, and the way to another."""
-    here = call.runtime.conversation() if call.named is None else None
-    if here is None or not here.hidden:
-        return ""
-    others = call.runtime.listed()
-    way = f"forkwood use {ending(others[0].id)} goes to the newest" if others else "forkwood new begins another"
-    return f"It is in the trash and still the current conversation: {way}."
+def _before(call: Call, node: str) -> tuple[str | None, Id | None]:
+    """The head before a switch, and the message that NODE means as long as that is the head; None for a place."""
+    try:
+        meant = call.runtime.path(node, conversation=call.conversation, hidden=True)
+        head = call.runtime.conversation(call.conversation).head
+    except ForkwoodError:  # the switch itself says what is wrong with it
+        return None, None
+    is_place = "~" in node and not node.startswith("@")
+    return head, None if is_place or not meant else meant[-1].node.id
+
+
+def reached_words(meant: Id | None, typed: str, *, stays: bool) -> str:
+    """What a switch did that did not end at the message MEANT: it went on to a leaf, or STAYS where the head was."""
+    name = ending(meant or "")
+    if stays:
+        said = name if is_node_ending(typed) else f"{visible_line(typed)} ({name})"
+        return f" {said} is on this branch already: forkwood switch {name} --here stands there."
+    return f" From {name} it went on to the newest leaf below it; --here stands there."
+
+
+def dropped_words(named: Id, gone: Sequence[Node]) -> str:
+    """What is not on the branch any more: the message NAMED, and what went with it."""
+    others = [node for node in gone if node.id != named]
+    if not others:
+        return f"Dropped {ending(named)} from this branch; every other branch keeps it."
+    went = ", ".join(
+        f"{'the results of its calls' if node.role == 'tool' else 'the reply that called'} ({ending(node.id)})"
+        for node in others
+    )
+    return f"Dropped {ending(named)} and with it {went} from this branch; every other branch keeps them."
 
 
 def _moved(call: Call, moved: Moved) -> str:
@@ -146,8 +157,10 @@ def _moved(call: Call, moved: Moved) -> str:
     return f"{carried}The head is at {short(moved.head)}. {call.terminal.hint(TAKE_BACK)}"
 
 
-def _touched(touched: Touched, name: str) -> str:
+def _touched(call: Call, touched: Touched, name: str) -> str:
     """What is hidden or visible now, and the way back: by its id, for `@~2` counts what is visible."""
+    if not touched.nodes and not touched.conversation:
+        return _untouched(call, name, hidden=touched.hidden)
     lasting = ending(touched.nodes[0]) if touched.nodes else name
     back = f"forkwood {'unhide' if touched.hidden else 'hide'} {lasting} takes it back."
     return f"{_state(touched, lasting)}. {reach_words(touched.affects)}\n{back}"
@@ -156,7 +169,21 @@ def _touched(touched: Touched, name: str) -> str:
 def _state(touched: Touched, name: str) -> str:
     if touched.conversation:
         return "The conversation is in the trash" if touched.hidden else "The conversation is out of the trash"
-    return f"{name} is {'hidden' if touched.hidden else 'visible'}{'' if touched.nodes else ' already'}"
+    return f"{name} is {'hidden' if touched.hidden else 'visible'}"
+
+
+def _untouched(call: Call, name: str, *, hidden: bool) -> str:
+    """That NAME was so already, and for who wants something back what there is: `@~2` counts what is visible."""
+    node = ending(call.runtime.show(name, conversation=call.conversation).node.id)
+    if hidden:
+        return f"{node} is hidden already. forkwood unhide {node} brings it back."
+    here = _path(call, call.conversation)
+    found = [entry.node.id for entry in here if entry.node.hidden]
+    others = ", ".join(map(ending, found))
+    way = (
+        f"Hidden on this branch: {others}; forkwood unhide {ending(found[-1])}" if found else "forkwood trash lists all"
+    )
+    return f"{node} is visible already. {way}{'' if found else ' that is hidden'}."
 
 
 def _asked(call: Call, names: tuple[str, ...], *, everywhere: bool) -> None:
