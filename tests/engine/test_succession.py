@@ -14,7 +14,7 @@ from forkwood.domain.queued import Queued
 from forkwood.domain.tree import Spot
 from forkwood.domain.watch import EventSeen
 from forkwood.engine.drive import Engine
-from forkwood.store import conversations, purge, queue, runs
+from forkwood.store import conversations, holding, purge, queue, runs
 from tests.engine.stage import NOW, WHO, FakeModel, FakeTool, Stage, calling, failed, later, reply, results, text
 
 
@@ -97,6 +97,35 @@ async def test_panelot_59_no_steer_is_lost_when_the_run_fails_or_is_cancelled(tm
         assert stage.run(run).status == "cancelled"
         assert states(stage) == [("s", "held"), ("b", "held")]
         assert not any(one.steers for one in waiting(stage))
+
+
+async def test_what_is_said_after_a_cancel_comes_when_the_run_is_over_before_what_was_held(tmp_path: Path) -> None:
+    """Also where the driver has not seen the cancel yet; what was said before it comes behind that."""
+    stage = Stage(tmp_path)
+
+    def said_late() -> None:
+        later(stage, run, "before")
+        stage.engine.cancel(run, WHO)
+        assert states(stage) == [("before", "held")]
+        later(stage, run, "after")
+
+    run: Id = begun(stage, [text("Half"), said_late, text("x")], reply("2"), reply("3"))  # type: ignore[arg-type]
+    await stage.drive(run)
+    assert stage.run(run).status == "cancelled" and waiting(stage) == []
+    assert [one for one in stage.path() if one.startswith("user")] == ["user: Hi", "user: after", "user: before"]
+
+
+async def test_a_cancel_after_what_was_said_after_a_cancel_holds_that_too(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    run: Id = begun(stage)
+    with stage.store.write() as tx:
+        holding.hold(tx, run, "d" * 32, NOW)
+        assert runs.ask_to_cancel(tx, run, who=WHO, now_ms=NOW)
+    later(stage, run, "after")
+    assert states(stage) == [("after", "waiting")]
+    with stage.store.write() as tx:
+        assert not runs.ask_to_cancel(tx, run, who=WHO, now_ms=NOW)
+    assert states(stage) == [("after", "held")]
 
 
 async def test_panelot_60_a_cancel_beside_a_steer_lets_no_model_be_called(tmp_path: Path) -> None:

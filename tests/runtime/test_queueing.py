@@ -13,8 +13,9 @@ from forkwood.domain.errors import Conflict, LimitExceeded, Misused, NotFound, R
 from forkwood.domain.response import Started
 from forkwood.domain.settings import Settings
 from forkwood.domain.watch import Result
+from forkwood.engine.driver import Driver
 from forkwood.runtime import Runtime
-from forkwood.store import backups
+from forkwood.store import backups, holding
 from forkwood.store.opening import open_store
 from tests.runtime.doors import NOON, answered, door, heard, script, texts
 
@@ -151,6 +152,22 @@ def test_after_a_cancel_the_queue_is_held_until_somebody_goes_on_there(runtime: 
     assert (len(on.released), states(runtime)) == (2, [("two", "waiting"), ("three", "waiting")])
     answered(runtime, on)
     assert [text for text in texts(runtime) if text != "an answer"] == ["one", "instead", "two", "three"]
+
+
+def test_a_send_after_a_cancel_comes_next_though_the_run_has_not_ended(runtime: Runtime, home: Path) -> None:
+    first = runtime.send("one")
+    early, gone = queued(runtime, "early", "gone")
+    runtime.queue_remove(gone)
+    other = Driver.start(home / "drivers", runtime.house.new_id)
+    with runtime.house.store.write() as tx:
+        holding.hold(tx, first.runs[0], other.name, runtime.house.clock())
+    assert runtime.cancel(first.runs[0]).status == "running", "another has it, and looks in a moment"
+    runtime.undo()
+    late = runtime.send("late")
+    assert late.queued and states(runtime) == [("early", "held"), ("gone", "held"), ("late", "waiting")]
+    other.close()
+    answered(runtime, first)
+    assert [text for text in texts(runtime) if text != "an answer"] == ["one", "late", "early", "gone"]
 
 
 def test_a_resume_lets_it_go_on_too(runtime: Runtime) -> None:

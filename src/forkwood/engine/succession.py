@@ -14,9 +14,9 @@ from forkwood.domain.ids import Id, ending
 from forkwood.domain.message import Origin
 from forkwood.domain.queued import Queued, QueueMoved
 from forkwood.domain.run_event import SteerTaken, SteerWithdrawn
-from forkwood.domain.tree import Spot
+from forkwood.domain.tree import ROOT, Spot
 from forkwood.engine.supplies import Supplies
-from forkwood.store import append, conversations, holding, log, purge, queue, runs
+from forkwood.store import append, conversations, holding, log, places, purge, queue, runs
 from forkwood.store.db import Tx
 from forkwood.store.holding import Held
 
@@ -42,7 +42,8 @@ def take_steers(tx: Tx, supplies: Supplies, held: Held, queued: Sequence[Id]) ->
 def follow(tx: Tx, supplies: Supplies, held: Held) -> None:
     """The run is over: the next in its queue is sent at its tip, and the rest waits behind the first run that replies.
 
-    After a cancel, and where nothing may begin, the queue is held. One that cannot be sent is held with a notice.
+    Where nothing may begin the queue is held. A cancel has held what waited by then: what waits still was said after
+    it, and what was held comes behind that. One that cannot be sent is held with a notice.
     """
     waiting = queue.behind(tx, held.run)
     if not waiting:
@@ -55,14 +56,29 @@ def follow(tx: Tx, supplies: Supplies, held: Held) -> None:
         first = _sent(tx, supplies, held, name)
         if first is not None:
             queue.stand_behind(tx, waiting[number:], first, conversation=here, who=who, now_ms=now_ms)
+            if held.state.cancelling:
+                release(tx, here, held.tip, first, who=who, now_ms=now_ms)
             return
 
 
+def release(tx: Tx, conversation: int, spot: Spot, run: Id, *, who: Who, now_ms: int) -> tuple[Id, ...]:
+    """Somebody goes on at SPOT: what is held behind runs that led there waits behind RUN from now on. Their names."""
+    going = tuple(one.id for one in queue.held(tx, conversation) if _led_to(tx, one.behind, spot))
+    queue.stand_behind(tx, going, run, conversation=conversation, who=who, now_ms=now_ms)
+    return going
+
+
+def _led_to(tx: Tx, run: Id, spot: Spot) -> bool:
+    """Whether the run that ended stands on the path to SPOT; one that damage has taken stands on any."""
+    if not runs.exists(tx, run):
+        return True
+    tip = runs.tip(tx, run)
+    return tip in {ROOT, spot} or places.standing(tx, spot, tip.node) is not None
+
+
 def _goes_on(tx: Tx, held: Held) -> bool:
-    """Whether the queue goes on by itself behind a run that has ended."""
-    assert held.state.ended is not None
-    stopped = held.state.ended.status == "cancelled" or purge.closing(tx, held.conversation)
-    return not stopped and not conversations.row(tx, held.conversation).hidden
+    """Whether anything may begin by itself behind a run that has ended."""
+    return not purge.closing(tx, held.conversation) and not conversations.row(tx, held.conversation).hidden
 
 
 def _sent(tx: Tx, supplies: Supplies, held: Held, name: Id) -> Id | None:

@@ -10,13 +10,13 @@ from forkwood.domain.ids import Id, ending
 from forkwood.domain.message import Part, Text
 from forkwood.domain.queued import IN_QUEUE, MessageQueued, Queued, QueueEdited, QueueRemoved
 from forkwood.domain.response import Started
-from forkwood.domain.run import ACTIVE
 from forkwood.domain.run_event import SteerAsked, SteerWithdrawn
-from forkwood.domain.tree import ROOT, Spot
+from forkwood.domain.tree import Spot
+from forkwood.engine import succession
 from forkwood.runtime import naming
 from forkwood.runtime.acts import Acting, OpenAct
 from forkwood.runtime.wording import checked_text, warned
-from forkwood.store import conversations, names, nodes, places, queue, runs, walk
+from forkwood.store import conversations, names, nodes, queue, runs, walk
 from forkwood.store.db import Tx
 
 
@@ -87,10 +87,7 @@ def enqueue(act: OpenAct, run: Id, parts: tuple[Part, ...], models: Sequence[str
 
 def released(act: OpenAct, spot: Spot, run: Id) -> tuple[Id, ...]:
     """A person goes on at SPOT: what is held behind runs that led there waits behind RUN from now on. Their names."""
-    going = [one.id for one in queue.held(act.tx, act.conversation) if _led_to(act.tx, one.behind, spot)]
-    who, now_ms = act.house.who, act.now_ms
-    queue.stand_behind(act.tx, going, run, conversation=act.conversation, who=who, now_ms=now_ms)
-    return tuple(going)
+    return succession.release(act.tx, act.conversation, spot, run, who=act.house.who, now_ms=act.now_ms)
 
 
 def change(act: OpenAct, old: Queued, parts: tuple[Part, ...]) -> None:
@@ -115,7 +112,7 @@ def put_back(act: OpenAct, name: Id) -> None:
     if old.state != "removed" or not old.parts:
         return
     queue.check_room(act.tx, act.conversation)
-    waits = runs.exists(act.tx, old.behind) and runs.row(act.tx, old.behind).status in ACTIVE
+    waits = runs.exists(act.tx, old.behind) and runs.takes_on(act.tx, old.behind)
     queue.put_back(act.tx, name, waits=waits)
     if waits and old.steers:
         runs.add(act.tx, old.behind, SteerAsked(queued=name), who=act.house.who, now_ms=act.now_ms)
@@ -133,14 +130,6 @@ def _standing(tx: Tx, name: str) -> Queued:
     else:
         hint = "forkwood queue lists those that wait"
     raise Conflict(f"message {ending(found.id)} {now}: it is in no queue any more", hint=hint, queued=found.id)
-
-
-def _led_to(tx: Tx, run: Id, spot: Spot) -> bool:
-    """Whether the run that ended stands on the path to SPOT; one that damage has taken stands on any."""
-    if not runs.exists(tx, run):
-        return True
-    tip = runs.tip(tx, run)
-    return tip in {ROOT, spot} or places.standing(tx, spot, tip.node) is not None
 
 
 def nothing_to_steer() -> Conflict:

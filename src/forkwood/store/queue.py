@@ -151,7 +151,7 @@ def stand_behind(tx: Tx, ids: Sequence[Id], run: Id, *, conversation: int, who: 
 
 
 def run_over(tx: Tx, run: Id, *, conversation: int, who: Who, now_ms: int) -> None:
-    """RUN has ended and nothing follows it: what waited behind it is held."""
+    """RUN has ended, or is asked to, and nothing of what waits behind it follows by itself: it is held."""
     hold(tx, behind(tx, run), behind=run, conversation=conversation, who=who, now_ms=now_ms)
 
 

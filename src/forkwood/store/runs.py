@@ -94,6 +94,15 @@ def exists(tx: Tx, run: Id) -> bool:
     return tx.value("SELECT 1 FROM run WHERE id = ?", (bytes.fromhex(run),)) is not None
 
 
+def takes_on(tx: Tx, run: Id) -> bool:
+    """Whether what comes back into the queue behind RUN is sent when it ends: it is at work, and nobody wants its end.
+
+    Raises as `state`.
+    """
+    now = state(tx, run)
+    return now.ended is None and not now.cancelling
+
+
 def row(tx: Tx, run: Id) -> Run:
     """The run. Raises NotFound."""
     found = tx.one(f"{_ROW} WHERE r.id = ?", (bytes.fromhex(run),))
@@ -200,10 +209,14 @@ def state(tx: Tx, run: Id) -> RunState:
 def ask_to_cancel(tx: Tx, run: Id, *, who: Who, now_ms: int) -> bool:
     """Somebody wants the run to end; False where it is over or asked already.
 
-    A run nobody has begun ends here. Any other is ended by its driver, or by whoever takes it over.
+    A run nobody has begun ends here. Any other is ended by its driver, or by whoever takes it over. What waits behind
+    it is held from now on, so that what is said before it has ended comes next.
     """
     now, found = state(tx, run), details(tx, run)
-    if now.ended or now.cancelling:
+    if now.ended:
+        return False
+    queue.run_over(tx, run, conversation=found.conversation, who=who, now_ms=now_ms)
+    if now.cancelling:
         return False
     step = plan(add(tx, run, CancelAsked(), who=who, now_ms=now_ms))
     if found.driver is None and isinstance(step, End):
