@@ -91,7 +91,7 @@ def test_who_begins_in_mid_reply_gets_it_whole(tmp_path: Path) -> None:
 def test_for_a_person_each_event_is_a_line_and_a_reader_who_leaves_ends_it(tmp_path: Path) -> None:
     succeed("new", "--model", scripted(tmp_path, {"text": "Hello"}))
     succeed("send", "Hi")
-    with started("log", "--follow") as follower:
+    with started("log", "--follow", "--after", "0") as follower:
         assert follower.stdout is not None and follower.stderr is not None
         shown = [follower.stdout.readline().rstrip("\n") for _ in succeed("log", "--json").lines]
         assert shown == succeed("log").out.splitlines()

@@ -94,3 +94,15 @@ def test_what_cannot_be_watched_is_said(runtime: Runtime) -> None:
         watched(runtime, "never", run="abcd1234")
     with pytest.raises(NotFound):
         watched(runtime, "never", conversation="abcd1234")
+
+
+def test_behind_the_last_few_events_begins_who_wants_to_see_a_little_of_what_was(runtime: Runtime) -> None:
+    here = runtime.conversation().id
+    said(runtime, "one", "two", "three")
+    numbers = [event.seq for event in runtime.log(conversation=here)]
+    runtime.new(title="Porto")
+    assert runtime.behind_last(2, conversation=here) == numbers[-3]
+    assert runtime.behind_last(2) == numbers[-2]
+    assert runtime.behind_last(len(numbers), conversation=here) == runtime.behind_last(99) == 0
+    with pytest.raises(NotFound):
+        runtime.behind_last(2, conversation="beefbeef")

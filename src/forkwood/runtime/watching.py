@@ -13,7 +13,7 @@ from forkwood.store import log, names
 
 
 class Watching(Verbs):
-    """watch."""
+    """watch, behind_last."""
 
     async def watch(
         self, after: int | None = 0, *, conversation: str | None = None, run: str | None = None
@@ -31,3 +31,10 @@ class Watching(Verbs):
         async with aclosing(self.house.engine.stream(start, conversation=here, run=only)) as items:
             async for item in items:
                 yield item
+
+    def behind_last(self, count: int, *, conversation: str | None = None) -> int:
+        """The log number behind which the newest COUNT events stand, of one conversation or (None) of all: where one
+        begins to watch who wants to see a little of what was. Raises NotFound."""
+        with self.house.store.read() as tx:
+            here = None if conversation is None else naming.conversation(tx, conversation)
+            return log.behind_last(tx, count, here)

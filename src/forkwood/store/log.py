@@ -50,6 +50,13 @@ def newest(tx: Tx) -> int:
     return cast("int", tx.value("SELECT ifnull(max(seq), 0) FROM event"))
 
 
+def behind_last(tx: Tx, count: int, conversation: int | None = None) -> int:
+    """The log number behind which the newest COUNT events stand, of one conversation or of all; 0: those are all."""
+    where, args = ("", ()) if conversation is None else ("WHERE conversation = ?", (conversation,))
+    found = tx.value(f"SELECT (SELECT seq FROM event {where} ORDER BY seq DESC LIMIT 1 OFFSET ?)", (*args, count))
+    return cast("int", found or 0)
+
+
 def events(tx: Tx, *, after: int, limit: int, conversation: int | None = None) -> list[Event]:
     """Up to LIMIT events with a seq above AFTER, oldest first."""
     where, args = " WHERE e.seq > ?", [after]

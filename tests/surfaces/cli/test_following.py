@@ -9,8 +9,9 @@ import pytest
 
 from forkwood.domain.watch import DeltaSeen, EventSeen, Seen
 from forkwood.runtime.watching import Watching
+from forkwood.surfaces.cli.following import Following
 from forkwood.surfaces.cli.terminal import Terminal
-from tests.surfaces.cli.desks import run_cli, succeed
+from tests.surfaces.cli.desks import run_cli, succeed, terminal, written
 
 RUN = "1" * 32
 DELTA = DeltaSeen(run=RUN, part="text", index=0, text="Hel")
@@ -36,9 +37,10 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, str | None]]:
     return wanted
 
 
-def test_a_person_gets_events_and_a_program_deltas_too(asked: list[tuple[int, str | None]]) -> None:
+def test_a_person_and_a_program_get_events_and_what_comes_between(asked: list[tuple[int, str | None]]) -> None:
     lines = succeed("log", "--follow", "--after", "6").out.splitlines()
-    assert [line.split()[0] for line in lines] == ["7", "8"]
+    assert [line.split()[0] for line in lines] == ["7", "run", "8"]
+    assert lines[1] == "        run 11111111: Hel"
     told = succeed("log", "--follow", "--json", "-c", succeed("new", "--json").value["id"]).lines
     assert [(line["type"], line.get("seq"), line.get("text")) for line in told] == [
         ("event", 7, None),
@@ -57,3 +59,29 @@ def test_nothing_is_written_once_the_reader_has_left(
 
 def test_a_number_that_is_none_is_a_usage_error() -> None:
     assert run_cli("log", "--follow", "--after", "-1").code == 2
+
+
+def test_the_words_of_replies_stand_below_one_another_each_under_its_run() -> None:
+    screen = terminal()
+    view = Following(screen)
+    other = DeltaSeen(run="2" * 32, part="text", index=0, text="Ho\n\x1b[2J")
+    thought = DeltaSeen(run=RUN, part="thinking", index=1, text="Hm")
+    assert [view.see(seen) for seen in (DELTA, thought, DELTA, other, event(7))] == [True, False, True, True, True]
+    view.close()
+    assert written(screen.out).split("\n")[:3] == [
+        "        run 11111111: HelHel",
+        "        run 22222222: Ho",
+        "        \\x1b[2J",
+    ]
+    assert written(screen.out).split("\n")[3].startswith("     7  ")
+
+
+def test_who_names_no_number_begins_with_the_last_ten(asked: list[tuple[int, str | None]]) -> None:
+    here = succeed("new", "--json").value["id"]
+    for number in range(12):
+        succeed("label", succeed("send", "x", "--no-run", "--json").value["id"], f"label {number}")
+    numbers = [line["seq"] for line in succeed("log", "--json").lines]
+    succeed("log", "--follow")
+    succeed("log", "--follow", "--json", "-c", here)
+    succeed("log", "--follow", "--after", "0")
+    assert [after for after, _ in asked] == [numbers[-11], numbers[-11], 0]

@@ -75,12 +75,14 @@ def test_why_is_verified_and_refuses_what_no_model_said(names: list[str]) -> Non
 def test_why_shows_the_words_that_were_sent(names: list[str]) -> None:
     succeed("set", "system", "Be plain.")
     succeed("send", "And a bush?")
-    assert succeed("why", "--prompt").out.split("\n\n")[1:] == [
+    *sent, offered = succeed("why", "--prompt").out.split("\n\n")[1:]
+    assert sent == [
         "system\n  Be plain.",
         "user\n  What is a tree?",
         "assistant\n  A reply.",
-        "user\n  And a bush?\n",
+        "user\n  And a bush?",
     ]
+    assert offered.startswith("tools offered\n") and "\n  search_conversations: " in offered
     assert succeed("why", "--prompt", "--json").value == given(["why"])
 
 

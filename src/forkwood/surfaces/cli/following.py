@@ -7,20 +7,27 @@ import os
 import stat
 from collections.abc import Callable
 from contextlib import aclosing, suppress
-from functools import partial
 
-from forkwood.domain.watch import EventSeen
+from forkwood.domain.ids import Id, ending
+from forkwood.domain.watch import DeltaSeen, EventSeen, Seen
 from forkwood.surfaces.cli.desk import Call
 from forkwood.surfaces.cli.live import in_loop
+from forkwood.surfaces.cli.screen_text import visible
 from forkwood.surfaces.cli.show_lists import event_line
 from forkwood.surfaces.cli.terminal import Terminal
+from forkwood.surfaces.cli.views import JsonLines
+
+EVENTS_BEFORE = 10
+"""How many events are shown of what was done before one began to follow."""
+INDENT = " " * 8
 
 
-def follow_log(call: Call, after: int) -> None:
-    """Write each event behind AFTER as it comes; as JSON the deltas between them too. Ctrl-C is how it ends, and
-    nothing is interrupted by it; so does a reader who leaves."""
+def follow_log(call: Call, after: int | None) -> None:
+    """Write each event behind AFTER (None: behind all but the last few) and each scrap of a reply as it comes. Ctrl-C
+    is how it ends, and nothing is interrupted by it; so does a reader who leaves."""
     watching: asyncio.Task[None] | None = None
-    inks = call.terminal.pen.inks
+    view = JsonLines(call.terminal) if call.as_json else Following(call.terminal)
+    begin = call.runtime.behind_last(EVENTS_BEFORE, conversation=call.named) if after is None else after
 
     def stop() -> None:
         if watching is not None:
@@ -30,17 +37,49 @@ def follow_log(call: Call, after: int) -> None:
         nonlocal watching
         watching = asyncio.current_task()
         _when_left(call.terminal, stop)
-        async with aclosing(call.runtime.watch(after, conversation=call.named)) as items:
+        async with aclosing(call.runtime.watch(begin, conversation=call.named)) as items:
             async for seen in items:
-                if isinstance(seen, EventSeen):
-                    call.give(seen, partial(event_line, seen, inks))
-                elif call.as_json:
-                    call.terminal.json(seen)
+                view.see(seen)
                 if not call.terminal.is_heard:
                     return
 
     with suppress(asyncio.CancelledError):
         in_loop(watch(), stop)
+    view.close()
+
+
+class Following:
+    """Events in a line each, and below them the words of replies in flight as they come, each under its run."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self.terminal = terminal
+        self._run: Id | None = None
+        """Whose words stand on the line that is not ended yet."""
+
+    def see(self, seen: Seen) -> bool:
+        """Show it; whether there was anything to show."""
+        match seen:
+            case EventSeen():
+                self.close()
+                self.terminal.say(event_line(seen, self.terminal.pen.inks))
+            case DeltaSeen(part="text"):
+                self._add(seen)
+            case _:
+                return False
+        return True
+
+    def close(self) -> None:
+        """End the line that was begun."""
+        if self._run is not None:
+            self.terminal.put("\n")
+        self._run = None
+
+    def _add(self, delta: DeltaSeen) -> None:
+        if delta.run != self._run:
+            self.close()
+            self._run = delta.run
+            self.terminal.put(INDENT + self.terminal.pen.inks.dim(f"run {ending(delta.run)}: "))
+        self.terminal.put(visible(delta.text).replace("\n", f"\n{INDENT}"))
 
 
 def _when_left(terminal: Terminal, stop: Callable[[], None]) -> None:

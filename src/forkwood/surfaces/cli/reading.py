@@ -108,13 +108,16 @@ def why(call: Call, *, node: str, prompt: bool) -> None:
 
 @verb("log")
 @click.option(
-    "--after", type=click.IntRange(max=SEQ_MAX), default=0, metavar="SEQ", help="Only events above this log number."
+    "--after", type=click.IntRange(max=SEQ_MAX), metavar="SEQ", help="Only events above this log number; 0: all."
 )
-@click.option("--follow", is_flag=True, help="Go on with what is done from now on, until Ctrl-C.")
-def log(call: Call, *, after: int, follow: bool) -> None:
+@click.option(
+    "--follow", is_flag=True, help="Go on with what is done, until Ctrl-C; without --after, from the last ten."
+)
+def log(call: Call, *, after: int | None, follow: bool) -> None:
     """List what was done, oldest first. Without -c: in all conversations.
 
-    With --follow and --json each line is an event or a delta: a scrap of a reply in flight, whichever process hears it.
+    With --follow the words of a reply are shown as they come, whichever process hears it; with --json each line is an
+    event or a delta: a scrap of a reply in flight.
     """
     if follow:
         from forkwood.surfaces.cli.following import follow_log
@@ -124,7 +127,7 @@ def log(call: Call, *, after: int, follow: bool) -> None:
     from forkwood.surfaces.cli.show_lists import event_line
 
     inks = call.terminal.pen.inks
-    for event in call.runtime.log(conversation=call.named, after=after):
+    for event in call.runtime.log(conversation=call.named, after=after or 0):
         call.give(event, partial(event_line, event, inks))
 
 
