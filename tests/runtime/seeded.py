@@ -106,18 +106,18 @@ def seed_messages(runtime: Runtime, folder: Path) -> list[str]:
     """Messages, a file, versions, labels, marks and notices with the marker, each with a receipt; their ids."""
     note = folder / f"{MARKER}.txt"
     note.write_text(MARKER * 400)
-    first = runtime.send(f"{MARKER} first", attach=[note], run=False, key="receipt 1").node.id
+    first = runtime.send(f"{MARKER} first", attach=[note], run=False, key=f"{MARKER} receipt 1").node.id
     playing = script(folder, {"text": f"I know {MARKER}"}, name="playing.json")
-    started = runtime.send(MARKER, models=[playing], key="receipt 2")
+    started = runtime.send(MARKER, models=[playing], key=f"{MARKER} receipt 2")
     reply = answered(runtime, started).node
     assert reply is not None
-    runtime.edit(first, f"{MARKER} again", run=False, key="receipt 3")
-    runtime.switch(reply, key="receipt 4")
-    runtime.label(reply, f"{MARKER} label", key="receipt 5")
-    runtime.undo(key="receipt 6")
-    runtime.redo(key="receipt 7")
-    runtime.hide(first, key="receipt 8")
-    runtime.unhide(first, key="receipt 9")
+    runtime.edit(first, f"{MARKER} again", run=False, key=f"{MARKER} receipt 3")
+    runtime.switch(reply, key=f"{MARKER} receipt 4")
+    runtime.label(reply, f"{MARKER} label", key=f"{MARKER} receipt 5")
+    runtime.undo(key=f"{MARKER} receipt 6")
+    runtime.redo(key=f"{MARKER} receipt 7")
+    runtime.hide(first, key=f"{MARKER} receipt 8")
+    runtime.unhide(first, key=f"{MARKER} receipt 9")
     with runtime.house.store.write() as tx:
         here = {"conversation": 1, "who": runtime.house.who, "now_ms": NOON}
         log.write(tx, NoticeGiven(what="repair", text=f"found {MARKER}"), node=1, **here)  # type: ignore[arg-type]
@@ -126,12 +126,12 @@ def seed_messages(runtime: Runtime, folder: Path) -> list[str]:
 
 def seed_settings(runtime: Runtime) -> None:
     """Settings of the conversation with the marker, those that stand and those that were replaced."""
-    runtime.set("system", f"Never say {MARKER}.", key="receipt 19")
-    runtime.set("title", f"on {MARKER}", key="receipt 20")
-    runtime.set("title", f"more on {MARKER}", key="receipt 21")
-    runtime.set("tags", MARKER, key="receipt 22")
-    runtime.set("folder", MARKER, key="receipt 23")
-    runtime.undo(key="receipt 24")
+    runtime.set("system", f"Never say {MARKER}.", key=f"{MARKER} receipt 19")
+    runtime.set("title", f"on {MARKER}", key=f"{MARKER} receipt 20")
+    runtime.set("title", f"more on {MARKER}", key=f"{MARKER} receipt 21")
+    runtime.set("tags", MARKER, key=f"{MARKER} receipt 22")
+    runtime.set("folder", MARKER, key=f"{MARKER} receipt 23")
+    runtime.undo(key=f"{MARKER} receipt 24")
 
 
 def seed_memory(runtime: Runtime, folder: Path) -> str:
@@ -140,9 +140,9 @@ def seed_memory(runtime: Runtime, folder: Path) -> str:
     fact = {"name": f"{MARKER} name", "value": f"{MARKER} value"}
     call = {"name": "remember", "arguments": fact, "call": f"call of {MARKER}"}
     model = script(folder, {"tool_calls": [call]}, {"text": "Noted."}, name="remembering.json")
-    answered(runtime, runtime.send("remember that", models=[model], key="receipt 30"))
+    answered(runtime, runtime.send("remember that", models=[model], key=f"{MARKER} receipt 30"))
     (memory,) = runtime.memory(state="proposed")
-    runtime.memory_decide(memory.id, "accept", key="receipt 31")
+    runtime.memory_decide(memory.id, "accept", key=f"{MARKER} receipt 31")
     assert memory.node is not None
     return memory.node
 

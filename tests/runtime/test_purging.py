@@ -152,6 +152,24 @@ def test_the_same_purge_again_says_the_same(runtime: Runtime) -> None:
         runtime.purge([ids[1]], key="k")
 
 
+def test_a_key_made_of_what_is_purged_goes_and_is_known_when_it_comes_again(runtime: Runtime) -> None:
+    other = runtime.send("q", run=False, key="a key of others").node
+    sent = runtime.send(MARKER, run=False, key=MARKER).node
+    assert sent is not None
+    assert other is not None
+    runtime.purge([sent.id])
+    assert_gone(runtime)
+    again = runtime.send(MARKER, run=False, key=MARKER).node
+    assert again is not None
+    assert (again.id, len(runtime.path())) == (sent.id, 2)
+    with pytest.raises(Conflict):
+        runtime.send("other words", run=False, key=MARKER)
+    with runtime.house.store.read() as tx:
+        keys = {key for (key,) in tx.rows("SELECT key FROM receipt")}
+    assert len(keys) == 2
+    assert "a key of others" in keys
+
+
 def test_what_a_purge_takes_is_bounded(runtime: Runtime) -> None:
     with pytest.raises(Misused):
         runtime.purge([])

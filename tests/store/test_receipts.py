@@ -95,3 +95,14 @@ def test_what_is_over_is_found_without_reading_all() -> None:
     with Store.in_memory().read() as tx:
         plan = tx.rows(f"EXPLAIN QUERY PLAN {receipts._PRUNE}", (1, 1))
     assert any("receipt_age" in row[3] for row in plan)
+
+
+def test_a_key_that_was_veiled_is_known_when_it_comes_again() -> None:
+    store = Store.in_memory()
+    with store.write() as tx:
+        receipts.give(tx, "cli", receipts.veiled("k"), "send", "f", b"1", 7)
+        found = receipts.find(tx, "cli", "k")
+        assert found is not None
+        assert (found.key, found.response) == ("k", b"1")
+        assert receipts.find(tx, "cli", "K") is None
+        assert receipts.veiled(receipts.veiled("k")) == receipts.veiled("k")

@@ -5,6 +5,7 @@ The append-only triggers let a purge through by a marker that is written and tak
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -20,6 +21,7 @@ from forkwood.domain.run_event import RunEnded
 from forkwood.domain.scrub import GONE, OF_FAILURES, forgotten, is_made_of, renamed, scrubbed, titles_in
 from forkwood.store import manifests, memories, reach, search, summaries
 from forkwood.store.db import Tx
+from forkwood.store.receipts import veiled
 
 _TITLE_CHARACTERS_MIN = 3
 """A person who gave a shorter title hardly took it from a message."""
@@ -31,6 +33,7 @@ _CALLS_THAT_STAY = """SELECT n.run, part.value ->> '$.call' FROM node n, json_ea
   WHERE n.purged = 0 AND part.value ->> '$.call' IS NOT NULL
     AND lower(hex(n.run)) IN (SELECT value FROM json_each(?))"""
 
+_NAMES = re.compile("(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
 _INSIDE = "(SELECT value FROM json_each(?))"
 
 _QUEUED_BLOBS = """SELECT part.value ->> '$.blob' FROM queued, json_each(queued.parts) part
@@ -231,7 +234,7 @@ def _made_of(payload: dict[str, Any]) -> list[Id]:
 def _forget_queued(tx: Tx, what: Condemned) -> None:
     """What still waited there says nothing any more, and does not come."""
     tx.run(
-        f"""UPDATE queued SET parts = '[]', state = iif(state = 'sent', 'sent', 'removed')
+        f"""UPDATE queued SET parts = '[]', key = NULL, state = iif(state = 'sent', 'sent', 'removed')
             WHERE conversation IN {_INSIDE} OR lower(hex(id)) IN {_INSIDE}""",
         (wire.text(sorted(what.conversations)), wire.text(sorted(what.ids))),
     )
@@ -274,12 +277,18 @@ def _scrub_events(tx: Tx, what: Condemned) -> None:
     rows = tx.each("SELECT seq, kind, conversation, run, node, payload FROM event ORDER BY seq")
     for seq, kind, conversation, run, node, payload in rows:
         if conversation in what.conversations or run in what.runs or node in what.nodes:
-            left = wire.text(renamed(scrubbed(wire.decode(payload, dict)), partial(calls.name_of, run)))
+            said = _without_key(kind, scrubbed(wire.decode(payload, dict)))
+            left = wire.text(renamed(said, partial(calls.name_of, run)))
         else:
             left = left_of_event(kind, conversation, run, payload, what)
         if left != payload:
             changed.append((left, seq))
     tx.connection.executemany("UPDATE event SET payload = ? WHERE seq = ?", changed)
+
+
+def _without_key(kind: str, payload: dict[str, Any]) -> dict[str, Any]:
+    """A run tells under which key it was asked for."""
+    return {**payload, "key": veiled(payload["key"])} if kind == "run.opened" and payload.get("key") else payload
 
 
 class _Calls:
@@ -325,17 +334,26 @@ def _forgotten(payload: dict[str, Any], what: Condemned) -> dict[str, Any]:
 
 
 def _scrub_receipts(tx: Tx, what: Condemned) -> None:
-    changed: list[tuple[str, str, str]] = []
+    changed: list[tuple[str, str, str, str]] = []
     for client, key, response in tx.each("SELECT client, key, response FROM receipt WHERE response IS NOT NULL"):
-        left = left_of_response(response, what)
-        if left != response:
-            changed.append((left, client, key))
-    tx.connection.executemany("UPDATE receipt SET response = ? WHERE client = ? AND key = ?", changed)
+        left = left_of_response(response, what), left_of_key(key, response, what)
+        if left != (response, key):
+            changed.append((*left, client, key))
+    tx.connection.executemany("UPDATE receipt SET response = ?, key = ? WHERE client = ? AND key = ?", changed)
 
 
 def left_of_response(response: str, what: Condemned) -> str:
     """What a receipt gave, without what it tells of WHAT."""
     return wire.text(forgotten(wire.decode(response, object), what.ids, what.titles))
+
+
+def left_of_key(key: str, response: str, what: Condemned) -> str:
+    """The key of what was done to WHAT, as the RESPONSE names it, says nothing any more: a person can put words there.
+
+    It is still known when it comes again.
+    """
+    names = {found[0] for found in _NAMES.finditer(response)}
+    return key if names.isdisjoint(what.ids) and names.isdisjoint(_hex(what.runs)) else veiled(key)
 
 
 def _forget_runs(tx: Tx, what: Condemned) -> None:

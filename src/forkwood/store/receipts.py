@@ -7,11 +7,14 @@ receipt is given next; one without a response stays for whoever ends what has be
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 from msgspec import Struct
 
 from forkwood.domain import limits
 from forkwood.store.db import Tx
 
+_VEIL = "purged:"
 _DAY_MS = 24 * 3_600 * 1_000
 _PRUNE = """DELETE FROM receipt WHERE (client, key) IN
   (SELECT client, key FROM receipt WHERE response IS NOT NULL AND created_ms < ? ORDER BY created_ms LIMIT ?)"""
@@ -28,10 +31,16 @@ class Receipt(Struct, frozen=True, kw_only=True):
     created_ms: int
 
 
+def veiled(key: str) -> str:
+    """What stands for a KEY when what was done under it is purged: it says nothing, and the key is known by it."""
+    return key if key.startswith(_VEIL) else f"{_VEIL}{sha256(key.encode()).hexdigest()}"
+
+
 def find(tx: Tx, client: str, key: str) -> Receipt | None:
     """The receipt of CLIENT for KEY, if it was given one."""
     row = tx.one(
-        "SELECT verb, fingerprint, response, created_ms FROM receipt WHERE client = ? AND key = ?", (client, key)
+        "SELECT verb, fingerprint, response, created_ms FROM receipt WHERE client = ? AND key IN (?, ?)",
+        (client, key, veiled(key)),
     )
     if row is None:
         return None

@@ -21,6 +21,7 @@ from forkwood.domain.ids import is_id
 from forkwood.store import purge
 from forkwood.store.db import Tx
 from forkwood.store.purge import Condemned
+from forkwood.store.receipts import veiled
 
 _NAMES = re.compile(rb"(?<![0-9a-f])(?:[0-9a-f]{64}|[0-9a-f]{32})(?![0-9a-f])")
 _NUMBER, _WORDS = (int, type(None)), (str, type(None))
@@ -34,7 +35,7 @@ _OWNED: dict[str, dict[str, type | tuple[type, ...]]] = {
     "summary": {"conversation": _NUMBER},
     "memory": {"conversation": _NUMBER, "node": _NUMBER},
     "queued": {"id": str, "conversation": _NUMBER, "node": _NUMBER},
-    "receipt": {"response": _WORDS},
+    "receipt": {"key": str, "response": _WORDS},
     "mark": {},
     "attachment": {},
     "current": {},
@@ -182,8 +183,7 @@ def _forgotten(line: _Line, what: Condemned) -> bytes:
         case "run" if _run_of(row["id"]) in what.readers:
             left = {**row, "error": None}
         case "receipt" if row["response"]:
-            readable = _reads(row["response"], object)
-            left = {**row, "response": purge.left_of_response(row["response"], what) if readable else ""}
+            left = {**row, **_left_of_receipt(row["key"], row["response"], what)}
         case "conversation" if _is_titled_by(row, what):
             left = {**row, "title": ""}
         case _:
@@ -195,6 +195,13 @@ def _is_titled_by(row: dict[str, Any], what: Condemned) -> bool:
     """Whether a conversation's title was made of WHAT: it may be garbled, and what told of it be lost."""
     by_nobody = row["titled_by"] != "user" and row["seq"] in what.begun
     return by_nobody or purge.is_titled_by(row["title"], row["titled_by"], what)
+
+
+def _left_of_receipt(key: str, response: str, what: Condemned) -> dict[str, str]:
+    """Key and response of a receipt that stays. One that cannot be read may be of WHAT: both say nothing then."""
+    if not _reads(response, object):
+        return {"key": veiled(key), "response": ""}
+    return {"key": purge.left_of_key(key, response, what), "response": purge.left_of_response(response, what)}
 
 
 def _left_of_payload(row: dict[str, Any], what: Condemned) -> str:
