@@ -67,7 +67,7 @@ class Answering(BaseHTTPRequestHandler):
 
     def _list(self, key: str) -> None:
         """Its models; on the routes of Ollama too, so that it is spoken to as one."""
-        named = ["m", f"m-{key}", f"n-{key.upper()}"]
+        named = ["m", f"m-{key}", f"n-{key.upper()}", f"o-{key[:-1]}", f"p-{key[len(key) // 2 :]}"]
         listed = {"data": [{"id": name} for name in named], "models": [{"name": name} for name in named]}
         known = self.path.partition("?")[0].endswith(("/models", "/api/tags"))
         body = json.dumps(listed if known else {}).encode()

@@ -34,6 +34,12 @@ def error(key: str) -> bytes:
     return json.dumps({"error": {"message": f"no: {spelled(key)}", "code": key, "type": key.upper()}}).encode()
 
 
+def halves(key: str) -> bytes:
+    one, two = key[:HALF], key[HALF:]
+    message = {"k": one, "l": two, "m": f'{one}" "{two}', "n": [two, one]}
+    return json.dumps({"error": {"message": message, "code": one}, "message": two, "code": one}).encode()
+
+
 def page(key: str) -> bytes:
     return f"<html><h1>{spelled(key)}</h1><p>{key[:5]}<script>x</script>{key[5:]}\n{key[:6]}\n{key[6:]}".encode()
 
@@ -61,7 +67,15 @@ def ways_of(dialect: str) -> dict[str, Way]:
         "finished": lambda key: streamed(told(dialect, ("text", "Well."), finish=key)),
         "in an error of the stream": lambda key: streamed(told(dialect, ("text", "Well"), error=spelled(key))),
         "broken off": lambda key: streamed(told(dialect, *pieces("text", f"{key} {key[:-1]}"))[:-60]),
+        "cut off": lambda key: streamed(told(dialect, *pieces("text", f"It is {key[:-1]}"), finish="length")),
+        "without its beginning": lambda key: streamed(told(dialect, *pieces("text", f"It is {key[1:]} end", 2))),
+        "half of it": lambda key: streamed(told(dialect, ("thinking", f"{key[:HALF]}!"), ("text", f"?{key[HALF:]}"))),
         "refused": lambda key: Answer(status="400 Bad", headers=JSON, body=error(key)),
+        "refused with most of it": lambda key: Answer(status="400 Bad", headers=JSON, body=error(key[:-2])),
+        "refused with halves": lambda key: Answer(status="400 Bad", headers=JSON, body=halves(key)),
+        "halves in an error of the stream": lambda key: streamed(
+            told(dialect, ("text", "Well"), error="@").replace(b'{"message": "@", "code": "@"}', halves(key))
+        ),
         "refused in a page": lambda key: Answer(status="400 Bad", headers=PAGE, body=page(key)),
         "a page for a reply": lambda key: Answer(headers=PAGE, body=page(key)),
         "its type": lambda key: Answer(headers=f"content-type: {key}", body=b"hello"),

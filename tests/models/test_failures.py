@@ -162,6 +162,28 @@ def test_secrets_and_control_characters_do_not_come_back() -> None:
     assert KEY not in repr((failed.message, failed.facts, PEER))
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"choices": [{"error": {"code": "{one}", "message": "{two}"}}]},
+        error("{two}", code="{one}"),
+        {"error": {"message": {"k": "{one}", "l": "{two}"}}},
+        {"error": {"message": ["{one}", "{two}"]}},
+        {"error": {"message": '{one}" "{two}', "type": "{two}"}},
+        [{"error": {"message": "{two}{one}"}}],
+    ],
+)
+def test_halves_of_a_secret_do_not_come_back_in_any_fields(value: Any) -> None:
+    key = "Zq9xAbCdEfGh1234567890PoIuYtReWq"
+    said = json.loads(json.dumps(value).replace("{one}", key[:16]).replace("{two}", key[16:]))
+    peer = Peer(provider="acme", secrets=(key,))
+    for failed in (from_frame(peer, said), from_response(peer, 400, {}, json.dumps(said).encode(), NOW)):
+        told = repr((failed.message, failed.facts))
+        assert MASK in told
+        assert key[:16] not in told
+        assert key[16:] not in told
+
+
 @pytest.mark.parametrize("cut", range(0, len(KEY), 5))
 def test_a_secret_at_the_end_of_what_is_shown_does_not_come_back_in_half(cut: int) -> None:
     page = b"x" * (failures.READ_BYTES_MAX - cut) + KEY.encode()

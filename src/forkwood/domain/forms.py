@@ -180,14 +180,18 @@ def _found(text: str, reading: Reading, forms: Forms) -> Iterator[Span]:
 
 def _runs(words: str, block: str, forms: Forms) -> Iterator[Span]:
     """Where in WORDS so much of a form stands around BLOCK as is to be masked."""
+    most = max(forms.words[word] for word, _ in forms.blocks[block])
     at = words.find(block)
     while at >= 0:
+        last = 0
         for word, place in forms.blocks[block]:
             start = at - _alike_before(words, at, word, place)
             end = at + _alike_after(words, at, word, place)
             if end - start >= forms.words[word]:
+                last = max(last, end)
                 yield start, end
-        at = words.find(block, at + 1)
+        # what goes on after the last one has its block there: a row of one letter is not looked at letter by letter
+        at = words.find(block, max(at + 1, last - most + 1))
 
 
 def _alike_before(words: str, at: int, word: str, place: int) -> int:
