@@ -58,7 +58,9 @@ def test_a_tree_can_be_a_picture(names: list[str], tmp_path: Path) -> None:
 
 
 def test_branches_versions_and_one_message(names: list[str]) -> None:
-    assert [line.split("  ")[0] for line in succeed("branches").out.splitlines()] == [names[2], names[1]]
+    listed = succeed("branches").out.splitlines()
+    assert [line.split("  ")[0] for line in listed if not line.startswith(" ")] == [names[2], names[1]]
+    assert listed[1] == "  from the beginning"
     assert "version 2 of 2" in succeed("history", names[0]).out
     assert given(["history", names[2]])[0]["text"] == "What is a tree?"
     shown = given(["show", names[1]])

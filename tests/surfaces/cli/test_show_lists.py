@@ -78,6 +78,16 @@ def test_branches_say_where_they_end_and_how() -> None:
     assert [line.split()[0] for line in exact] == ["00000007~2", "00000004~0"]
 
 
+def test_branches_say_where_each_left_the_path_of_the_head() -> None:
+    leaf = {"role": "user", "text": "same", "length": 3, "created_ms": NOW, "hidden": False}
+    found = [Branch(leaf=name(at), node=name(at), head=at == 7, **leaf) for at in (7, 4, 3)]  # type: ignore[arg-type]
+    left = {name(4): message(2, 1, "words " * 40), name(3): None}
+    lines = show_lists.draw_branches(found, PEN, NOW, left_at=left).split("\n")
+    assert [line.split()[0] for line in lines] == ["00000007", "00000004", "from", "00000003", "from"]
+    assert lines[2].startswith("  from #2 'words words") and lines[2].endswith("…'") and len(lines[2]) <= 80
+    assert lines[4] == "  from the beginning"
+
+
 def test_a_node_is_shown_with_its_place_and_digest() -> None:
     shown = NodeShown(node=message(2, 1, "words"), digest="d" * 64, match_digest="m" * 64)
     lines = show_lists.draw_shown(shown, PEN).split("\n")
@@ -109,8 +119,12 @@ def test_hits_are_marked_inside_their_snippet() -> None:
         hidden=True,
         score=1.0,
         marks=((2, 6),),
+        title="My\ntrees",
+        created_ms=NOW,
     )
-    assert show_lists.draw_hits([hit], PLAIN) == "00000001  in 00000002, user, hidden\n  a foo\\x1b bar"
+    day = show_lists.moment(NOW)[:10]
+    told = f"00000001  user, hidden, {day}, in 00000002 My trees\n  a foo\\x1b bar"
+    assert show_lists.draw_hits([hit], PLAIN) == told
     assert "\x1b[1mfoo\\x1b\x1b[0m" in show_lists.draw_hits([hit], COLOURED)
     assert show_lists.draw_hits([], PLAIN) == "Nothing found."
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from forkwood.domain.tree import Node
-from forkwood.surfaces.cli.tree_rows import Fold, cut_of, folded, node_of, rows_of
-from tests.surfaces.cli.made import graft, message, name
+from forkwood.surfaces.cli.tree_rows import Fold, branched_at, cut_of, folded, node_of, places_of, rows_of
+from tests.surfaces.cli.made import entry, graft, message, name
 
 
 def shape(nodes: list[Node], head: int | None = None) -> list[str]:
@@ -83,3 +84,25 @@ def test_places_are_taken_apart() -> None:
     assert (node_of(f"{name(3)}~2"), cut_of(f"{name(3)}~2")) == (name(3), 2)
     assert (node_of(name(3)), cut_of(name(3))) == (name(3), 0)
     assert (node_of(None), cut_of(None)) == (None, 0)
+
+
+@pytest.mark.parametrize(
+    ("leaf", "shared"),
+    [
+        (name(2), 2),
+        (name(6), 2),
+        (name(8), 3),
+        (f"{name(4)}~1", 3),
+        (name(9), None),
+        (name(77), None),
+    ],
+)
+def test_a_branch_leaves_the_path_of_the_head_at_the_last_message_they_share(leaf: str, shared: int | None) -> None:
+    """1, 2, then a graft that carries 3 and 5; 6 hangs at 2, 7 and 8 inside the graft behind 3, 9 begins anew."""
+    one, two, three, five = message(1, None), message(2, 1), message(3, 2), message(5, 3)
+    hanging = [message(6, 2), message(7, f"{name(4)}~1"), message(8, 7), message(9, None)]
+    nodes = {node.id: node for node in (one, two, three, five, graft(4, 2, 5, 2), *hanging)}
+    entries = [entry(one), entry(two), entry(three, graft=name(4)), entry(five, graft=name(4))]
+    entries[3] = replace(entries[3], at=f"{name(4)}~1")
+    found = branched_at(leaf, nodes, places_of(entries, name(4)))
+    assert (found and found.seq) == shared

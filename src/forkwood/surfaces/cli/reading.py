@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import to_builtins
@@ -74,13 +74,15 @@ def show(call: Call, *, node: str) -> None:
 
 @verb("branches")
 def branches(call: Call) -> None:
-    """List the leaves: where each branch ends, with its last words and their age."""
+    """List the leaves: where each branch ends, with its last words and their age, and where it left the head's path.
+
+    NAME~0 is a message that the head's path carries too: ~0 means the branch on which it was said first.
+    """
     from forkwood.surfaces.cli.show_lists import draw_branches
 
     found = call.runtime.branches(conversation=call.conversation)
-    call.give(
-        found, lambda: draw_branches(found, call.terminal.pen, call.terminal.now_ms(), on_path=_on_path(call, found))
-    )
+    terminal = call.terminal
+    call.give(found, lambda: draw_branches(found, terminal.pen, terminal.now_ms(), **_beside_head(call, found)))
     _mention_undriven(call)
 
 
@@ -179,11 +181,18 @@ def _carried(call: Call) -> dict[Id, tuple[str, str]]:
     return found
 
 
-def _on_path(call: Call, branches: Sequence[Branch]) -> frozenset[Id]:
-    """The messages of the head's path: there a leaf's own name would mean another place."""
+def _beside_head(call: Call, branches: Sequence[Branch]) -> dict[str, Any]:
+    """Of several branches: the messages of the head's path, for there a leaf's own name would mean another place; and
+    with which of them each branch that leaves it does so."""
+    from forkwood.surfaces.cli.tree_rows import branched_at, places_of
+
     if len(branches) < 2:
-        return frozenset()
-    return frozenset(entry.node.id for entry in call.runtime.path(conversation=call.conversation, hidden=True))
+        return {}
+    entries = call.runtime.path(conversation=call.conversation, hidden=True)
+    nodes = {node.id: node for node in call.runtime.tree(conversation=call.conversation)}
+    path = places_of(entries, _head(call))
+    left = {branch.leaf: branched_at(branch.leaf, nodes, path) for branch in branches if not branch.head}
+    return {"on_path": {entry.node.id for entry in entries}, "left_at": left}
 
 
 def _mention_undriven(call: Call) -> None:

@@ -69,14 +69,24 @@ def _fitting(line: str, pen: Pen) -> str:
     return cropped(line, pen.wraps) if pen.wraps else line
 
 
-def draw_branches(found: Sequence[Branch], pen: Pen, now_ms: int, *, on_path: Collection[Id] = ()) -> str:
+def draw_branches(
+    found: Sequence[Branch],
+    pen: Pen,
+    now_ms: int,
+    *,
+    on_path: Collection[Id] = (),
+    left_at: Mapping[str, Node | None] | None = None,
+) -> str:
     """Each leaf with how long its path is, its last words and their age; the head is marked.
 
     ON_PATH: messages of the head's path. A leaf among them is named by its place, `ID~0`: its id alone is read there.
+    LEFT_AT: by leaf the last message that its branch shares with the head's path, None for the beginning.
     """
     if not found:
         return "Nothing is said here yet."
-    return "\n".join(_branch(branch, pen, now_ms, exact=branch.node in on_path) for branch in found)
+    known = left_at or {}
+    lines = ((_branch(branch, pen, now_ms, exact=branch.node in on_path), branch.leaf) for branch in found)
+    return "\n".join(line + (f"\n{_left(known[leaf], pen)}" if leaf in known else "") for line, leaf in lines)
 
 
 def _branch(branch: Branch, pen: Pen, now_ms: int, *, exact: bool) -> str:
@@ -85,6 +95,13 @@ def _branch(branch: Branch, pen: Pen, now_ms: int, *, exact: bool) -> str:
     beside = f"{count_of(branch.length, 'message')}, {ago(branch.created_ms, now_ms)}{', hidden' * branch.hidden}"
     words = cropped(visible_line(branch.text), max(8, pen.width - len(beside) - 24))
     return f"{name}  {words}  {pen.inks.dim(beside)}{mark}"
+
+
+def _left(at: Node | None, pen: Pen) -> str:
+    """Where a branch left the head's path."""
+    if at is None:
+        return pen.inks.dim("  from the beginning")
+    return pen.inks.dim(f"  from #{at.seq} '{cropped(one_line(at), max(8, pen.width - len(str(at.seq)) - 12))}'")
 
 
 def draw_shown(shown: NodeShown, pen: Pen) -> str:
@@ -122,11 +139,13 @@ def draw_hits(hits: Sequence[Hit], inks: Inks) -> str:
     """Each hit with its place to go to, what matched made bold."""
     if not hits:
         return "Nothing found."
-    return "\n".join(
-        f"{ending(hit.node)}  {inks.dim(f'in {ending(hit.conversation)}, {hit.role}' + (', hidden' * hit.hidden))}\n"
-        f"  {_marked(hit, inks)}"
-        for hit in hits
-    )
+    return "\n".join(f"{ending(hit.node)}  {inks.dim(_where(hit))}\n  {_marked(hit, inks)}" for hit in hits)
+
+
+def _where(hit: Hit) -> str:
+    """Whose words a hit is, when they were said, and in which conversation: its title last, for it can be long."""
+    title = cropped(visible_line(hit.title) or "untitled", TITLE_WIDTH)
+    return f"{hit.role}{', hidden' * hit.hidden}, {moment(hit.created_ms)[:10]}, in {ending(hit.conversation)} {title}"
 
 
 def _marked(hit: Hit, inks: Inks) -> str:

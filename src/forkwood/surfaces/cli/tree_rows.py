@@ -11,7 +11,7 @@ from itertools import groupby
 from msgspec import Struct
 
 from forkwood.domain.ids import Id
-from forkwood.domain.tree import Node
+from forkwood.domain.tree import Entry, Node
 
 FOLDED_MIN = 3
 """Straight runs of at least so many rows fold."""
@@ -68,6 +68,23 @@ def node_of(place: str | None) -> Id | None:
 def cut_of(place: str | None) -> int:
     """How many entries a place leaves out."""
     return int((place or "").partition("~")[2] or 0)
+
+
+def branched_at(leaf: str, nodes: Mapping[Id, Node], path: Mapping[str | None, Node | None]) -> Node | None:
+    """The last message that the branch to the place LEAF shares with the head's path; None: they share nothing.
+
+    NODES are the conversation's own, PATH the places on the head's path, each with the message it is behind.
+    """
+    place: str | None = leaf
+    while place not in path and (node := nodes.get(node_of(place) or "")) is not None:
+        place = node.at
+    return path.get(place)
+
+
+def places_of(entries: Sequence[Entry], head: str | None) -> dict[str | None, Node | None]:
+    """The places on a path to HEAD, from the beginning on, each with the message it is behind."""
+    behind = (None, *(entry.node for entry in entries))
+    return dict(zip((*(entry.at for entry in entries), head), behind, strict=True))
 
 
 def _children(nodes: Sequence[Node]) -> Mapping[Id | None, list[Node]]:
