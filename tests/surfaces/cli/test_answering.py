@@ -26,6 +26,7 @@ def test_what_waits_is_listed_for_all_or_for_one_conversation(tmp_path: Path) ->
     assert [first["conversation"], second["conversation"]] == [one["id"] for one in reversed(given(["ls"]))]
     assert given(["pending", "-c", first["conversation"]]) == [first]
     assert succeed("pending").out.count("approval ") == 2
+    assert f"  in {first['conversation'][-8:]} Hi\n  you: Hi\n  search_conversations" in succeed("pending").out
 
 
 def test_nothing_is_said_as_nothing(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from forkwood.domain.interaction import CallShown, Interaction, Question, Sort, answers_to, shown
 from forkwood.domain.response import GrantHeld
-from forkwood.surfaces.cli.show_asked import answered_words, draw_grants, draw_pending, ways_to_answer
+from forkwood.surfaces.cli.show_asked import Whereabouts, answered_words, draw_grants, draw_pending, ways_to_answer
 from tests.surfaces.cli.desks import terminal
 from tests.surfaces.cli.made import name
 
@@ -107,3 +107,13 @@ def test_a_grant_says_what_it_covers() -> None:
         created_ms=0,
     )
     assert draw_grants([grant], 120_000) == "00000007  edit  every call in run 00000002, given 2 min ago"
+
+
+def test_what_waits_says_where_and_what_was_said_there() -> None:
+    where = {name(2): Whereabouts(title="Tea\x07 " * 9, said="Milk,\nplease " + "x" * 200)}
+    lines = draw_pending([asking(), asking(run=name(5))], terminal(), where).split("\n")
+    assert lines[0].startswith("approval 00000001  of run 00000002  in 00000003 Tea\\x07 Tea") and lines[0].endswith(
+        "…"
+    )
+    assert lines[1].startswith("  you: Milk, please xxx") and len(lines[1]) <= terminal().pen.width
+    assert "approval 00000001  of run 00000005" in lines

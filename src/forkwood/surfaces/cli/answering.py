@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
-from forkwood.domain.ids import ending
+from forkwood.domain.ids import Id, ending
+from forkwood.domain.interaction import Interaction
 from forkwood.surfaces.cli.desk import Call
 from forkwood.surfaces.cli.named import GRANT, INTERACTION, WORDS
 from forkwood.surfaces.cli.options import verb
 from forkwood.surfaces.cli.screen_text import visible_line
-from forkwood.surfaces.cli.show_asked import answered_words, draw_grants, draw_pending
+from forkwood.surfaces.cli.show_asked import Whereabouts, answered_words, draw_grants, draw_pending
 
 
 @verb("pending")
@@ -19,7 +22,7 @@ def pending(call: Call) -> None:
     Without -c: of all conversations.
     """
     found = call.runtime.pending(call.named)
-    call.give(found, lambda: draw_pending(found, call.terminal))
+    call.give(found, lambda: draw_pending(found, call.terminal, _whereabouts(call, found)))
     if not found:
         call.remark("Nothing waits for you.")
 
@@ -42,8 +45,7 @@ def answer(call: Call, *, interaction: str, words: tuple[str, ...], remember: st
         call.give(answered, lambda: call.terminal.hint(answered_words(answered)))
         return 0
     call.remark(answered_words(answered))
-    left = call.runtime.left(answered.conversation)
-    return hear(call, list(dict.fromkeys((answered.run, *left))), answered.conversation)
+    return hear(call, call.runtime.going_on([answered.run]), answered.conversation)
 
 
 @verb("grants", key=True)
@@ -60,3 +62,18 @@ def grants(call: Call, *, revoke: str | None) -> None:
     call.give(found, lambda: draw_grants(found, call.terminal.now_ms()))
     if not found and revoke is None:
         call.remark("No grant holds: every write and every execute asks, as the conversation is set.")
+
+
+def _whereabouts(call: Call, found: Sequence[Interaction]) -> dict[Id, Whereabouts]:
+    """Where each of the runs stands that wait: whoever answers from another terminal sees what it is about."""
+    wanted = {asked.run: asked.conversation for asked in found}
+    tips = {run.id: run.tip for here in {*wanted.values()} for run in call.runtime.runs(conversation=here)}
+    return {
+        run: Whereabouts(title=call.runtime.conversation(here).title, said=_said_last(call, here, tips[run]))
+        for run, here in wanted.items()
+    }
+
+
+def _said_last(call: Call, conversation: Id, tip: str | None) -> str:
+    entries = [] if tip is None else call.runtime.path(tip, conversation=conversation)
+    return next((entry.node.text for entry in reversed(entries) if entry.node.role == "user"), "")

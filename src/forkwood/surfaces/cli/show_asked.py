@@ -2,29 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from forkwood.domain.ids import ending
+from msgspec import Struct
+
+from forkwood.domain.ids import Id, ending
 from forkwood.domain.interaction import Interaction, answer_words
 from forkwood.domain.response import GrantHeld
-from forkwood.surfaces.cli.screen_text import indented, visible, visible_line
+from forkwood.surfaces.cli.screen_text import cropped, indented, visible, visible_line
 from forkwood.surfaces.cli.terminal import Terminal
 from forkwood.surfaces.cli.words import ago, count_of
 
+TITLE_WIDTH = 40
+INDENT = 2
 UNITS = ((3_600_000, "hour"), (60_000, "minute"), (1_000, "second"))
 
 
-def draw_pending(found: Sequence[Interaction], terminal: Terminal) -> str:
-    """All that waits, oldest first, each with the commands that answer it."""
-    return "\n\n".join(_draw(asked, terminal) for asked in found)
+class Whereabouts(Struct, frozen=True, kw_only=True):
+    """Where a run stands that waits: the title of its conversation, and what a person said there last."""
+
+    title: str
+    said: str
 
 
-def _draw(asked: Interaction, terminal: Terminal) -> str:
+def draw_pending(
+    found: Sequence[Interaction], terminal: Terminal, whereabouts: Mapping[Id, Whereabouts] | None = None
+) -> str:
+    """All that waits, oldest first, each with the commands that answer it; and with WHEREABOUTS, by run, where."""
+    known = whereabouts or {}
+    return "\n\n".join(_draw(asked, terminal, known.get(asked.run)) for asked in found)
+
+
+def _draw(asked: Interaction, terminal: Terminal, where: Whereabouts | None) -> str:
     name = terminal.pen.inks.bold(f"{asked.kind} {ending(asked.id)}")
-    lines = [f"{name}  of run {ending(asked.run)}", what_is_asked(asked, terminal)]
+    lines = [f"{name}  of run {ending(asked.run)}{_place(asked, where)}"]
+    if where is not None and where.said:
+        lines.append(indented(cropped(f"you: {visible_line(where.said)}", terminal.pen.width - INDENT)))
+    lines.append(what_is_asked(asked, terminal))
     if asked.expires_ms is not None:
         lines.append(f"  No answer within {_left(asked.expires_ms - terminal.now_ms())} counts as a no.")
     return "\n".join([*lines, *(f"  {terminal.hint(command)}" for command in ways_to_answer(asked))])
+
+
+def _place(asked: Interaction, where: Whereabouts | None) -> str:
+    if where is None:
+        return ""
+    return f"  in {ending(asked.conversation)} {cropped(visible_line(where.title) or 'untitled', TITLE_WIDTH)}"
 
 
 def what_is_asked(asked: Interaction, terminal: Terminal) -> str:
