@@ -113,6 +113,34 @@ def test_a_whole_reply_has_nothing_to_resume(runtime: Runtime, tmp_path: Path) -
         runtime.resume("beefbeef")
 
 
+def test_without_a_name_the_newest_run_here_that_can_go_on_is_meant(runtime: Runtime, tmp_path: Path) -> None:
+    done, open_ = script(tmp_path, {"text": "yes"}, name="1.json"), script(tmp_path, {"text": "no"}, name="2.json")
+    sent = runtime.send("hi", models=[open_])
+    here = runtime.conversation().id
+    answered(runtime, runtime.retry(sent.node.id, models=[done]))
+    runtime.new(title="other")
+    for verb in (runtime.resume, runtime.cancel):
+        with pytest.raises(NotFound, match="no run is in such a state here"):
+            verb()
+    assert runtime.resume(conversation=here).runs == sent.runs, "the newest is done: there is nothing to go on with"
+    assert runtime.cancel(conversation=here, key="k").id == sent.runs[0]
+    again = runtime.resume(conversation=here, key="r")
+    assert again.runs != sent.runs, "what was cancelled goes on in a new run"
+    assert runtime.cancel(conversation=here, key="k").id == sent.runs[0], "the same again is about the same run"
+    assert runtime.resume(conversation=here, key="r") == again
+
+
+def test_who_goes_on_drives_what_was_left_beside_too(runtime: Runtime, tmp_path: Path) -> None:
+    model = script(tmp_path, {"text": "yes"})
+    left = runtime.send("hi", models=[model])
+    newer = runtime.retry(left.node.id, models=[model])
+    there = runtime.send("elsewhere", conversation=runtime.new(title="other").id, models=[model])
+    assert runtime.going_on(newer.runs) == (*newer.runs, *left.runs)
+    assert runtime.going_on(there.runs) == there.runs
+    answered(runtime, left)
+    assert runtime.going_on(newer.runs) == newer.runs
+
+
 def test_a_failure_before_any_word_keeps_the_message_and_says_why(runtime: Runtime, tmp_path: Path) -> None:
     model = script(tmp_path, {"text": "yes", "fail": {"status": 401, "times": 9}})
     result = answered(runtime, runtime.send("hi", models=[model]))

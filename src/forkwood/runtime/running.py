@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -11,17 +12,19 @@ from forkwood.domain.act import RunResumed
 from forkwood.domain.errors import Conflict
 from forkwood.domain.ids import Id, ending
 from forkwood.domain.response import Started
-from forkwood.domain.run import ACTIVE, Run
+from forkwood.domain.run import ACTIVE, Run, RunStatus
 from forkwood.domain.watch import Result, Seen
 from forkwood.runtime import driven, naming, queueing
 from forkwood.runtime.acts import Acting, OpenAct
 from forkwood.runtime.talking import open_runs, out_of_trash, response
-from forkwood.store import names, nodes, runs, walk
+from forkwood.store import nodes, runs, walk
 from forkwood.store.db import Tx
+
+_RESUMABLE: frozenset[RunStatus] = ACTIVE | {"failed", "cancelled"}
 
 
 class Running(Acting):
-    """drive, settle, resume, cancel."""
+    """drive, settle, going_on, resume, cancel."""
 
     async def drive(self, wanted: Sequence[Id]) -> AsyncGenerator[Seen]:
         """Drive runs that nobody drives and follow the others: deltas and events as they come, a Result for each.
@@ -55,12 +58,23 @@ class Running(Acting):
                 async for seen in items:
                     yield seen
 
-    def resume(self, run: str, *, key: str | None = None) -> Started:
+    def going_on(self, begun: Sequence[Id]) -> tuple[Id, ...]:
+        """What is to be driven when a person goes on with runs of one conversation: the runs that have BEGUN, then what
+        else was left at work there, oldest first."""
+        with self.house.store.read() as tx:
+            here = {runs.details(tx, run).conversation for run in begun}
+            left = [run for conversation in here for run in driven.left(tx, self.house, conversation)]
+        return tuple(dict.fromkeys((*begun, *left)))
+
+    def resume(self, run: str | None = None, *, conversation: str | None = None, key: str | None = None) -> Started:
         """Go on with a run: one that nobody drives is to be driven (`drive` does it); one that failed, was cancelled or
-        whose last reply is partial gets a new run at its tip. Raises Conflict where there is nothing to go on with."""
+        whose last reply is partial gets a new run at its tip. None: the newest of the conversation that can go on.
+
+        Raises NotFound, Conflict where there is nothing to go on with.
+        """
 
         def do(tx: Tx) -> Started:
-            old = runs.row(tx, names.run(tx, run))
+            old = runs.row(tx, naming.run(tx, conversation, run, _RESUMABLE))
             act = OpenAct(tx, self.house, runs.details(tx, old.id).conversation, key)
             tip = runs.tip(tx, old.id)
             last = walk.last(tx, tip)
@@ -78,20 +92,26 @@ class Running(Acting):
             act.record(RunResumed, node=last or None, resumes=old.id, runs=started)
             return replace(response(act, last, started), released=going)
 
-        return self._once("resume", {"run": run}, Started, do, key=key)
+        return self._once("resume", _arguments(run, conversation), Started, do, key=key)
 
-    def cancel(self, run: str, *, key: str | None = None) -> Run:
-        """End a run, whoever drives it: what came of its reply is kept. No-op where it is over.
+    def cancel(self, run: str | None = None, *, conversation: str | None = None, key: str | None = None) -> Run:
+        """End a run, whoever drives it: what came of its reply is kept. No-op where it is over. None: the newest of the
+        conversation that is at work. Raises NotFound.
 
         The same again, by the same KEY, gives the run as it stands by then.
         """
 
         def do(tx: Tx) -> Id:
-            name = names.run(tx, run)
+            name = naming.run(tx, conversation, run, ACTIVE)
             self.house.engine.end(tx, name, self.house.who)
             return name
 
-        name = self._once("cancel", {"run": run}, Id, do, key=key)
+        name = self._once("cancel", _arguments(run, conversation), Id, do, key=key)
         self.house.engine.poke(name)
         with self.house.store.read() as tx:
             return runs.row(tx, name)
+
+
+def _arguments(run: str | None, conversation: str | None) -> dict[str, Any]:
+    """What a receipt remembers of which run was meant: its name, or where the newest was looked for."""
+    return {"run": run} if run is not None else {"run": None, "conversation": conversation}

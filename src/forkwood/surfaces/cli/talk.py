@@ -23,8 +23,6 @@ from forkwood.surfaces.cli.typed import STDIN, edited, is_unread, text_of
 if TYPE_CHECKING:
     from forkwood.domain.message import Role
 
-STOPPED = frozenset({"failed", "cancelled"})
-
 
 @verb("send", key=True)
 @click.argument("text", type=WORDS, required=False)
@@ -121,9 +119,8 @@ def resume(call: Call, *, run: str | None) -> int:
 
     Without RUN: the newest of the conversation. What else was left at work there goes on too.
     """
-    started = call.runtime.resume(run or _newest(call, ACTIVE | STOPPED), key=call.key)
-    left = call.runtime.left(started.conversation)
-    return answered(call, replace(started, runs=tuple(dict.fromkeys((*started.runs, *left)))))
+    started = call.runtime.resume(run, conversation=call.conversation, key=call.key)
+    return answered(call, replace(started, runs=call.runtime.going_on(started.runs)))
 
 
 @verb("runs")
@@ -140,7 +137,7 @@ def cancel(call: Call, *, run: str | None) -> None:
 
     Without RUN: the newest of the conversation that is at work.
     """
-    ended = call.runtime.cancel(run or _newest(call, ACTIVE), key=call.key)
+    ended = call.runtime.cancel(run, conversation=call.conversation, key=call.key)
     call.give(ended, lambda: run_line(ended, call.terminal.pen.inks))
 
 
@@ -216,14 +213,6 @@ def _said(call: Call, text: str | None, *, attached: bool) -> str:
         ctx = click.get_current_context()
         raise click.MissingParameter(ctx=ctx, param_hint="'TEXT'", param_type="argument")
     return found
-
-
-def _newest(call: Call, states: frozenset[str]) -> Id:
-    """The newest run in one of STATES. Raises NotFound where none is."""
-    for run in call.runtime.runs(conversation=call.conversation or current(call)):
-        if run.status in states:
-            return run.id
-    raise NotFound("No run is in such a state here", hint="forkwood runs lists all; name one")
 
 
 def _left(call: Call, runs: Sequence[Run]) -> frozenset[Id]:
