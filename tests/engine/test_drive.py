@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,29 @@ async def test_the_second_driver_of_a_process_follows_the_first(tmp_path: Path) 
     one, two = await first, await second
     assert results(one) == results(two)
     assert len([event for event in stage.events(run) if event.kind == "run.driven"]) == 1
+
+
+async def test_who_meets_a_run_whose_drivers_locks_were_removed_begins_no_effect_of_it_a_second_time(
+    tmp_path: Path,
+) -> None:
+    taken: list[bool] = []
+
+    def removed() -> str:
+        shutil.rmtree(tmp_path / "drivers")
+        return "ok"
+
+    def met() -> str:
+        taken.append(stage.another().start(run))
+        return "ok"
+
+    tools = [FakeTool("first", removed, effect="write"), FakeTool("second", met, effect="write", after_crash="journal")]
+    stage = Stage(tmp_path, FakeModel(calling("first", "second"), reply("Done.")), tools=tools)
+    with stage.store.write() as tx:
+        conversations.write_setting(tx, stage.conversation, "approvals", "allow-all")
+    stage.say("Hi")
+    run = stage.open()
+    assert results(await stage.drive(run))[0].status == "done"
+    assert (taken, tools[1].used) == ([False], ["b"])
 
 
 async def test_driving_a_run_that_is_over_gives_its_result(tmp_path: Path) -> None:

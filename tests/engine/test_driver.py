@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -37,6 +38,38 @@ def test_a_driver_lives_until_it_is_closed(tmp_path: Path) -> None:
     assert not lives(folder, "one")
     assert [file.name for file in folder.iterdir()] == ["two.lock"]
     two.close()
+
+
+def test_a_driver_makes_its_lock_anew_where_it_was_taken_away(tmp_path: Path) -> None:
+    folder = tmp_path / "drivers"
+    me = driver(folder, "me")
+    assert not me.stand()
+    (folder / "me.lock").unlink()
+    assert not lives(folder, "me")
+    assert me.stand() and lives(folder, "me") and not me.stand()
+    shutil.rmtree(folder)
+    assert me.stand() and lives(folder, "me")
+    (folder / "me.lock").unlink()
+    (folder / "me.lock").touch()  # as a copy that is brought back has it
+    assert me.stand() and lives(folder, "me")
+    me.close()
+    assert not lives(folder, "me") and list(folder.iterdir()) == []
+
+
+def test_a_driver_whose_lock_nobody_can_hold_any_more_says_so(tmp_path: Path) -> None:
+    folder = tmp_path / "drivers"
+    me = driver(folder, "me")
+    shutil.rmtree(folder)
+    folder.touch()
+    with pytest.raises(StoreUnusable, match="cannot be used"):
+        me.stand()
+    folder.unlink()
+    folder.mkdir()
+    with module._file(folder, "me").open("wb") as taken:
+        assert module._try_lock(taken.fileno())
+        with pytest.raises(StoreUnusable, match="another program holds"):
+            me.stand()
+    me.close()
 
 
 def test_a_driver_in_another_process_lives_as_long_as_that(tmp_path: Path) -> None:

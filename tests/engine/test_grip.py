@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from forkwood.domain import limits
+from forkwood.engine.driver import Driver, lives
 from forkwood.engine.grip import Grip
 from forkwood.engine.mask import Mask
 from forkwood.store import drafts, holding, runs
@@ -51,6 +53,25 @@ def test_a_beat_sees_that_somebody_wants_the_end(tmp_path: Path) -> None:
     grip.poke.now()
     assert grip.beat() is True
     assert grip.check() is False
+
+
+def test_a_beat_makes_the_lock_anew_and_sees_who_took_its_driver_for_dead(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    folder = tmp_path / "drivers"
+    grip = gripped(stage)
+    me = Driver.start(folder, lambda: "me")
+    grip = Grip(grip.supplies, grip.held, grip.feed, me.stand)
+    assert grip.beat() is False
+    shutil.rmtree(folder)
+    assert grip.beat() is False and lives(folder, "me")
+    shutil.rmtree(folder)
+    assert grip.check() and lives(folder, "me")
+    shutil.rmtree(folder)
+    with stage.store.write() as tx:
+        holding.hold(tx, grip.held.run, "another", NOW)
+    with pytest.raises(Lost):
+        grip.beat()
+    me.close()
 
 
 def test_what_is_anothers_is_let_go_at_every_touch(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from forkwood.domain.settings import Settings
 from forkwood.engine.driver import Driver
-from forkwood.runtime import driven
+from forkwood.runtime import Runtime, driven
 from forkwood.store import holding, runs
 from forkwood.store.opening import open_store
 from tests.runtime.doors import NOON, door
@@ -25,6 +25,26 @@ def test_a_run_is_left_where_nobody_has_it_and_where_its_driver_is_dead(home: Pa
     other.close()
     assert runtime.left() == [run]
     assert runtime.house.begun_engine is None
+
+
+def test_a_driver_is_met_through_every_home_that_leads_to_its_store(home: Path, tmp_path: Path) -> None:
+    linked = tmp_path / "linked"
+    linked.mkdir()
+    runtime = door(open_store(home, now_ms=NOON), Settings(home=str(home), model="scripted:/nowhere.json"))
+    runtime.new(title="t")
+    [run] = runtime.send("hi").runs
+    (linked / "forkwood.db").symlink_to(home / "forkwood.db")
+    other = door(open_store(linked, now_ms=NOON), Settings(home=str(linked), model="scripted:/nowhere.json"))
+    driver = other.house.engine._me()
+    with runtime.house.store.write() as tx:
+        holding.hold(tx, run, driver.name, NOON)
+    assert runtime.left() == []
+    assert Runtime.doctor(other.house.settings, via="cli").notices == ()
+    assert not runtime.house.engine.start(run)
+    assert (home / "drivers" / f"{driver.name}.lock").exists()
+    assert not (linked / "drivers").exists()
+    other.close()
+    assert runtime.left() == [run]
 
 
 def test_a_run_that_the_engine_of_this_process_has_is_driven(home: Path) -> None:

@@ -163,7 +163,8 @@ class Engine:
             held = self._taken(tx, run)
         if held is None:
             return False
-        grip = self._grips[run] = Grip(self._supplies, held, Feed(self._supplies.store, run, self._ring))
+        feed = Feed(self._supplies.store, run, self._ring)
+        grip = self._grips[run] = Grip(self._supplies, held, feed, self._me().stand)
         task = self._tasks[run] = asyncio.ensure_future(drive(grip))
         task.add_done_callback(lambda done: self._forget(run, done))
         return True
@@ -213,6 +214,7 @@ class Engine:
         found = runs.details(tx, run)
         if found.status not in MOVING or self._is_alive(found.driver):
             return None
+        self._me().stand()
         return take_over(tx, self._supplies, run, self._me().name)
 
     def _is_alive(self, driver: str | None) -> bool:

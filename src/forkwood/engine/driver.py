@@ -1,7 +1,7 @@
 """A driver: a process (or an engine in it) that may drive runs, alive for as long as it holds the lock of its file.
 
 The lock is the operating system's: it is free at once when the process dies, and never while it sleeps. No clock, no
-lease. Files of the dead are swept away by whoever meets them.
+lease. Files of the dead are swept away by whoever meets them; a driver that misses its own makes it anew.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ from forkwood.domain.errors import StoreUnusable
 from forkwood.domain.ids import is_id
 
 FOLDER = "drivers"
-"""Where the locks are, in the home."""
+"""Where the locks are, beside the store itself."""
 _SUFFIX = ".lock"
+_TRIES = 100
+"""A sweeper that meets a file before it is locked holds it for an instant."""
 
 if sys.platform == "win32":
     import msvcrt
@@ -64,6 +66,25 @@ class Driver:
                 if _try_lock(handle) and _stands(folder, name, handle):
                     return cls(folder, name, handle)
                 os.close(handle)
+
+    def stand(self) -> bool:
+        """Make sure that others see that this driver lives: where its file was taken away, it is made anew.
+
+        Whether it had to be: who looked meanwhile took this driver for dead, and may have taken its runs over. Raises
+        StoreUnusable where no lock can be held there any more.
+        """
+        with _usable(self._folder):
+            if _stands(self._folder, self.name, self._handle):
+                return False
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for _ in range(_TRIES):
+                handle = os.open(_file(self._folder, self.name), os.O_RDWR | os.O_CREAT, 0o600)
+                if _try_lock(handle) and _stands(self._folder, self.name, handle):
+                    os.close(self._handle)
+                    self._handle = handle
+                    return True
+                os.close(handle)
+            raise OSError("another program holds the lock of this one")
 
     def close(self) -> None:
         """Let the lock go, and with it all that is driven."""
@@ -128,7 +149,7 @@ def _stands(folder: Path, name: str, handle: int) -> bool:
     """Whether the locked file is still the one of that name."""
     try:
         found = _file(folder, name).stat()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
     mine = os.fstat(handle)
     return (found.st_dev, found.st_ino) == (mine.st_dev, mine.st_ino)

@@ -22,8 +22,10 @@ from forkwood.store.holding import Held
 class Grip:
     """`held` is the run as of its driver's last look; `poke` makes the driver look at once."""
 
-    def __init__(self, supplies: Supplies, held: Held, feed: Feed) -> None:
+    def __init__(self, supplies: Supplies, held: Held, feed: Feed, stand: Callable[[], bool] = lambda: False) -> None:
+        """STAND makes sure that others see that the driver lives, and says whether they may have thought otherwise."""
         self.supplies = supplies
+        self._stand = stand
         self.held = held
         self.feed = feed
         self.poke = Poke()
@@ -33,10 +35,18 @@ class Grip:
         self._scraps = 0
         self.mask = Mask(supplies.secrets)
 
+    def renewed(self, tx: Tx) -> Held:
+        """The run as of now, in a transaction that adds to it. Raises Lost.
+
+        The driver's lock stands by then: whoever looks from this commit on leaves the run alone.
+        """
+        self._stand()
+        return holding.renew(tx, self.held)
+
     def commit(self, *events: RunEvent) -> None:
         """Add EVENTS, and do at once what follows from them without model, tool or person. Raises Lost."""
         with self.supplies.store.write() as tx:
-            held = holding.renew(tx, self.held)
+            held = self.renewed(tx)
             for event in events:
                 held = holding.append(tx, held, event, now_ms=self.supplies.clock())
             self.settle(tx, held)
@@ -48,7 +58,7 @@ class Grip:
         False where somebody stopped or steered the run meanwhile: what follows from that is done instead.
         """
         with self.supplies.store.write() as tx:
-            held = holding.renew(tx, self.held)
+            held = self.renewed(tx)
             if held.state.stop is not None or held.state.steers:
                 self.settle(tx, held)
                 return False
@@ -70,11 +80,13 @@ class Grip:
     def check(self) -> bool:
         """The moment before an effect: whether nobody wants the run to end. Raises Lost."""
         with self.supplies.store.read() as tx:
-            self.held = holding.renew(tx, self.held)
+            self.held = self.renewed(tx)
         return self.held.state.stop is None
 
     def beat(self) -> bool:
         """Save the draft and see what others did to the run: whether somebody wants it to end. Raises Lost."""
+        if self._stand():
+            self.poke.is_due = True
         if self._unsaved:
             self.save_draft()
         else:

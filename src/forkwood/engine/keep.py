@@ -26,7 +26,7 @@ def keep_reply(grip: Grip, turn: int, reply: Reply, ready: Prepared) -> None:
     """Append REPLY to the tree at the run's tip. Raises Lost, and for one that the tree does not take LimitExceeded,
     Misused or Refused."""
     with grip.supplies.store.write() as tx:
-        held = holding.renew(tx, grip.held)
+        held = grip.renewed(tx)
         grip.settle(tx, _kept(tx, grip, held, reply, turn=turn, ready=ready))
 
 

@@ -79,7 +79,7 @@ async def _try(grip: Grip, model: Model, wanted: Wanted) -> None:
 
 def _keep(grip: Grip, wanted: Wanted, came: Summed | SummaryFailed) -> None:
     with grip.supplies.store.write() as tx:
-        held, now_ms = holding.renew(tx, grip.held), grip.supplies.clock()
+        held, now_ms = grip.renewed(tx), grip.supplies.clock()
         match came:
             case Summed(event=event):
                 summarize.keep(tx, held.conversation, came, wanted, now_ms=now_ms)

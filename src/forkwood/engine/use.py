@@ -87,7 +87,7 @@ def _announced(grip: Grip, due: list[_Due]) -> bool:
     """Commit that the calls begin; False where somebody stopped the run meanwhile, or what let them run holds no more:
     nothing of them has happened."""
     with grip.supplies.store.write() as tx:
-        held = holding.renew(tx, grip.held)
+        held = grip.renewed(tx)
         stopped = held.state.stop is not None
         objections = [] if stopped else _objections(tx, grip, held, due)
         begins = [] if stopped or objections else [CallStarted(call=one.call.call) for one in due]
@@ -163,7 +163,7 @@ def _failed(words: str) -> ToolOutcome:
 def _settle(grip: Grip, outcomes: list[tuple[ToolCall, ToolOutcome]]) -> None:
     """Commit how calls ended, with the bytes of results that are too long for a model."""
     with grip.supplies.store.write() as tx:
-        held = holding.renew(tx, grip.held)
+        held = grip.renewed(tx)
         for call, outcome in outcomes:
             parts = grip.mask.parts(outcome.parts)
             settled = results.fitted(tx, held, CallSettled(call=call.call, outcome=outcome.outcome, parts=parts))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from forkwood.domain.ids import Id
 from forkwood.domain.run import MOVING
 from forkwood.engine import driver
@@ -16,7 +14,7 @@ def is_driven(house: House, run: runs.RunRow) -> bool:
     """Whether a living driver has the run, here or in another process. Asking makes no driver of this process."""
     if house.begun_engine is not None:
         return house.begun_engine.is_driven(run.run, run.driver)
-    return run.driver is not None and driver.lives(Path(house.settings.home) / driver.FOLDER, run.driver)
+    return run.driver is not None and driver.lives(house.beside / driver.FOLDER, run.driver)
 
 
 def left(tx: Tx, house: House, conversation: int) -> list[Id]:

@@ -106,6 +106,13 @@ class House:
         return self._tools
 
     @property
+    def beside(self) -> Path:
+        """The folder in which the store itself lies, wherever a link in the home leads: what several homes share of it,
+        backups, what was set aside and the locks of drivers, lies there."""
+        path = Path(self.store.path)
+        return path.parent if path.is_absolute() else Path(self.settings.home)
+
+    @property
     def begun_engine(self) -> Engine | None:
         """The engine, where something has been driven already: who only asks about runs needs none."""
         return self._engine
@@ -124,7 +131,7 @@ class House:
                     clock=self.clock,
                     new_id=self.new_id,
                     open_model=self.open_model,
-                    drivers=Path(self.settings.home) / driver.FOLDER,
+                    drivers=self.beside / driver.FOLDER,
                     settings=lambda: self.settings,
                     tools=self.tools,
                     secrets=lambda: tuple(self.secrets().values()),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -148,12 +147,7 @@ class Purging(Acting):
         return report
 
     def _touched(self, tx: Tx, what: Condemned) -> tuple[FileTouched, ...]:
-        return leftovers.touched(tx, self._beside(), what)
-
-    def _beside(self) -> Path:
-        """Where backups and what was set aside lie: beside the store itself, wherever a link in the home leads."""
-        path = Path(self.house.store.path)
-        return path.parent if path.is_absolute() else Path(self.house.settings.home)
+        return leftovers.touched(tx, self.house.beside, what)
 
     def _wipe(self, asked: Asked, report: PurgeReport, what: Condemned | None = None) -> None:
         """Take the words out of backups and files kept aside, of free pages and of the write-ahead log.
@@ -162,7 +156,7 @@ class Purging(Acting):
         """
         with self.house.store.read() as tx:
             gone = what or purge.condemned_by_name(tx, (*report.nodes, *report.conversations))
-            leftovers.wipe(tx, self._beside(), gone)
+            leftovers.wipe(tx, self.house.beside, gone)
         self.house.store.vacuum()
         if not self.house.store.checkpoint():
             raise StoreUnusable(

@@ -55,7 +55,7 @@ def examine(settings: Settings, via: Via, *, repair: bool = False) -> Report:
     def driven(name: str) -> bool:
         from forkwood.engine import driver
 
-        return driver.lives(home / driver.FOLDER, name)
+        return driver.lives((home / STORE_NAME).resolve().parent / driver.FOLDER, name)
 
     if not repair:
         return doctor.examine(home, now_ms=wall_clock(), driven=driven)
