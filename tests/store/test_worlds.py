@@ -1,8 +1,13 @@
-"""Random verbs against plain lists: same paths, siblings as by definition, digests as the paths, rows as promised."""
+"""Random verbs against plain lists: same paths, siblings as by definition, digests as the paths, rows as promised.
+
+Replies with calls and their results are among them: verbs that name either mean both, also where an edited reply has
+the results of the old one.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +15,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from forkwood.domain.errors import Refused
+from forkwood.domain.message import Text, ToolCall
 from forkwood.domain.tree import ROOT, Spot
-from forkwood.store import digests, entries, places, walk
+from forkwood.store import digests, entries, locate, places, walk
 from tests.soak import trials
 from tests.store.seeds import opened
 from tests.store.trees import Tree, growing
 
-VERBS = ("append", "append", "edit", "keep", "keep", "drop", "graft", "graft", "fork", "first", "hide", "show")
-ROWS = {"append": 1, "edit": 1, "keep": 2, "drop": 1, "graft": 1, "fork": 1, "first": 1, "hide": 0, "show": 0}
+SAYING = ("append", "append", "call", "first")
+VERBS = (*SAYING, "edit", "edit", "keep", "keep", "drop", "graft", "graft", "fork", "hide", "hide", "show")
+ROWS = {
+    "append": 1,
+    "call": 2,
+    "edit": 2,
+    "keep": 3,
+    "drop": 1,
+    "graft": 1,
+    "fork": 1,
+    "first": 1,
+    "hide": 0,
+    "show": 0,
+}
+"""What an edit of a reply with calls takes; of any other message one less."""
 
 Acts = some.lists(some.tuples(some.sampled_from(VERBS), *[some.integers(0, 10_000)] * 4), min_size=5, max_size=40)
 
@@ -33,6 +52,10 @@ class World:
     hung: list[tuple[int, Spot, int, tuple[int, ...]]] = field(default_factory=list)
     """Every row: its seq, where it hangs, its conversation, the messages it adds."""
     hidden: set[int] = field(default_factory=set)
+    """Marked ones: results on a path are as hidden as the reply before them."""
+    calls: dict[int, str] = field(default_factory=dict)
+    """The call that a reply makes."""
+    results: set[int] = field(default_factory=set)
 
     def put(self, conversation: int, at: Spot, made: Spot, adds: tuple[int, ...]) -> None:
         before = self.paths[at] if at.node else ()
@@ -40,6 +63,25 @@ class World:
         self.home[made] = conversation
         if not any(row[0] == made.node for row in self.hung):
             self.hung.append((made.node, at, conversation, adds))
+
+    def group(self, path: tuple[int, ...], index: int) -> tuple[int, int]:
+        """Where the group of an entry begins on its path, and where it ends."""
+        first = index - (path[index] in self.results)
+        return first, first + 1 + (path[first + 1 : first + 2] != () and path[first + 1] in self.results)
+
+    def unseen(self, path: tuple[int, ...]) -> set[int]:
+        """What is hidden on a path."""
+        before = pairwise(path)
+        behind = {node for reply, node in before if node in self.results and reply in self.hidden}
+        return {node for node in path if node in self.hidden and node not in self.results} | behind
+
+    def called(self, conversation: int, at: Spot, call: str, words: str, *, revises: int = 0) -> Spot:
+        """A reply with a call; its place is none that anybody is at: results come."""
+        parts = (Text(text=words), ToolCall(call=call, name="look", arguments={}))
+        reply = self.tree.add(conversation, at, parts, "assistant", revises=revises)
+        self.calls[reply.node], self.words[reply.node] = call, words
+        self.put(conversation, at, reply, (reply.node,))
+        return reply
 
     def said(self, conversation: int, at: Spot, made: Spot, words: str) -> None:
         self.words[made.node] = words
@@ -50,7 +92,7 @@ def act(world: World, verb: str, draw: tuple[int, ...]) -> None:
     tree, heads = world.tree, list(world.paths)
     head = heads[draw[0] % len(heads)]
     path, talk = world.paths[head], world.home[head]
-    index = draw[1] % len(path)
+    index, end = world.group(path, draw[1] % len(path))
     at = walk.canonical(tree.tx, head.node, head.cut + len(path) - index)
     world.paths.setdefault(at, path[:index])
     world.home.setdefault(at, talk)
@@ -60,14 +102,18 @@ def act(world: World, verb: str, draw: tuple[int, ...]) -> None:
     match verb:
         case "append":
             world.said(talk, head, tree.say(talk, head, words), words)
+        case "call":
+            reply = world.called(talk, head, words, words)
+            results = tree.results(reply, words)
+            world.results.add(results.node)
+            world.said(talk, reply, results, f"saw {words}")
+            del world.paths[reply]
         case "edit":
-            world.said(talk, at, tree.edit(talk, head, index, words), words)
+            _edit(world, head, at, index, words)
         case "keep":
-            new = tree.edit(talk, head, index, words)
-            world.said(talk, at, new, words)
-            _carry(world, talk, new, head, path[index + 1 :])
+            _carry(world, talk, _edit(world, head, at, index, words), head, path[end:])
         case "drop":
-            _carry(world, talk, at, head, path[index + 1 :])
+            _carry(world, talk, at, head, path[end:])
         case "graft":
             _foreign(world, head, heads[draw[2] % len(heads)], draw[3])
         case "fork":
@@ -75,8 +121,24 @@ def act(world: World, verb: str, draw: tuple[int, ...]) -> None:
         case "first":
             world.said(talk, ROOT, tree.say(talk, ROOT, words), words)
         case "hide" | "show":
-            (tree.hide if verb == "hide" else tree.show)(talk, path[index])
-            (world.hidden.add if verb == "hide" else world.hidden.discard)(path[index])
+            marked = path[index:end]
+            (tree.hide if verb == "hide" else tree.show)(talk, *marked)
+            (world.hidden.update if verb == "hide" else world.hidden.difference_update)(marked)
+
+
+def _edit(world: World, head: Spot, at: Spot, index: int, words: str) -> Spot:
+    """A new version of an entry; one with calls gets the results behind it, carried."""
+    path, talk = world.paths[head], world.home[head]
+    first, end = world.group(path, index)
+    if end - first == 1:
+        new = world.tree.edit(talk, head, index, words)
+        world.said(talk, at, new, words)
+        return new
+    reply = world.called(talk, at, world.calls[path[index]], words, revises=path[index])
+    behind = world.tree.graft(talk, reply, Spot(path[index + 1]), 1)
+    world.put(talk, reply, behind, path[index + 1 : end])
+    del world.paths[reply]
+    return behind
 
 
 def _carry(world: World, talk: int, at: Spot, source: Spot, carried: tuple[int, ...]) -> None:
@@ -86,7 +148,7 @@ def _carry(world: World, talk: int, at: Spot, source: Spot, carried: tuple[int, 
 
 def _foreign(world: World, head: Spot, source: Spot, draw: int) -> None:
     path = world.paths[source]
-    count = 1 + draw % len(path)
+    count = len(path) - world.group(path, draw % len(path))[0]
     carried = path[-count:]
     if set(carried) & set(world.paths[head]):
         try:
@@ -97,14 +159,16 @@ def _foreign(world: World, head: Spot, source: Spot, draw: int) -> None:
     _carry(world, world.home[head], head, source, carried)
 
 
-def siblings_by_definition(world: World, at: Spot, conversation: int) -> list[int]:
-    """Of every node that hangs there its first entry, and in a graft the entry it goes on with; by age, each once."""
+def siblings_by_definition(world: World, at: Spot, conversation: int, unseen: set[int]) -> list[int]:
+    """Of every node that hangs there its first entry, and in a graft the entry it goes on with; by age, each once.
+    UNSEEN: what is hidden on the path that is looked at."""
     brought = [(seq, adds[0]) for seq, place, home, adds in world.hung if place == at and home == conversation]
     if at.cut:
         adds = next(adds for seq, _, _, adds in world.hung if seq == at.node)
         brought.append((at.node, adds[-at.cut]))
     distinct = dict.fromkeys(node for _, node in sorted(brought))
-    return [node for node in distinct if node not in world.hidden]
+    hidden = unseen | (world.hidden - world.results)
+    return [node for node in distinct if node not in hidden]
 
 
 def check(world: World) -> None:
@@ -115,7 +179,7 @@ def check(world: World) -> None:
         assert tuple(entry.node for entry in light) == path
         assert walk.size(tree.tx, spot) == len(path)
         shown = entries.entries(tree.tx, spot)
-        assert [entry.node.seq for entry in shown] == [node for node in path if node not in world.hidden]
+        assert [entry.node.seq for entry in shown] == [node for node in path if node not in world.unseen(path)]
         said = [said.node for said in places.said(tree.tx, spot)]
         assert said == [entry.node.id for entry in shown]
         spelled = tuple(world.words[node] for node in path)
@@ -128,15 +192,20 @@ def check(world: World) -> None:
 
 
 def _check_beside(world: World, spot: Spot) -> None:
-    tree, talk = world.tree, world.home[spot]
+    tree, talk, path = world.tree, world.home[spot], world.paths[spot]
+    light, unseen = walk.light_entries(tree.tx, spot), world.unseen(path)
     shown = entries.entries(tree.tx, spot, hidden=True)
-    for light, entry in zip(walk.light_entries(tree.tx, spot), shown, strict=True):
-        expected = siblings_by_definition(world, light.before, talk)
-        assert entries.siblings(tree.tx, light.before, talk) == expected
+    assert [entry.node.hidden for entry in shown] == [node in unseen for node in path]
+    for number, (met, entry) in enumerate(zip(light, shown, strict=True)):
+        expected = siblings_by_definition(world, met.before, talk, unseen)
+        assert entries.siblings(tree.tx, met.before, talk) == expected
         assert [tree.seq(name) for name in entry.siblings.ids] == expected
-        index = expected.index(light.node) + 1 if light.node not in world.hidden else 0
+        index = expected.index(met.node) + 1 if met.node not in unseen else 0
         assert (entry.siblings.index, entry.siblings.count) == (index, len(expected))
-        assert places.standing(tree.tx, spot, light.node) == (light.before, light.after)
+        assert places.standing(tree.tx, spot, met.node) == (met.before, met.after)
+        first, end = world.group(path, number)
+        group = locate.Located(light[first].before, light[end - 1].after, path[first:end])
+        assert locate.entry(tree.tx, spot, met.node) == group, "naming either means both"
 
 
 def begin(tree: Tree) -> World:

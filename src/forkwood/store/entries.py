@@ -76,8 +76,10 @@ def siblings(tx: Tx, before: Spot, conversation: int | None = None) -> list[int]
     if before.cut:
         brought.append((before.node, walk.last(tx, Spot(before.node, before.cut - 1))))
     distinct = _by_age(brought)
-    unseen = marks.hidden_now(tx, distinct)
-    return [node for node in distinct if node not in unseen]
+    above = walk.last(tx, before)
+    unseen = (marks.unseen(tx, (above, node), (None, walk.role_of(tx, node))) for node in distinct)
+    hidden = set[int]().union(*unseen)
+    return [node for node in distinct if node not in hidden]
 
 
 class _Path:
