@@ -262,10 +262,10 @@ async def test_providers_with_keys_are_asked_in_their_own_way(
 
 async def test_a_model_that_is_called_as_a_key_is_listed_without_it() -> None:
     key, other = "sk-seeded-secret-1", "another-credential"
-    names = ["m", f"x-{key}", key.upper(), f"y-{other}", f"{other}-y", "sk-seeded-secret"]
+    names = ["m", f"x-{key}", key.upper(), f"y-{other}", f"{other}-y", "sk-seeded-secret", "seeded"]
     async with serving({"/v1/models": fake.of({"data": [{"id": name} for name in names]})}) as server:
         asked = [Asked(provider=known(server, "paid", ("env:K",)))]
         (found,) = await discover.ask_all(asked, Keys({"K": key, "MY_TOKEN": other}), PATIENT)
     assert [offer.model for offer in found.offers] == [
-        "m", f"x-{MASK}", MASK, f"y-{MASK}", f"{MASK}-y", "sk-seeded-secret",
+        "m", f"x-{MASK}", MASK, f"y-{MASK}", f"{MASK}-y", "seeded",
     ]  # fmt: skip
