@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+import itertools
+from typing import Any, Literal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from forkwood.domain.act import Who
 from forkwood.domain.errors import NotFound
 from forkwood.domain.ids import Id, make_id
 from forkwood.domain.interaction import Question, Sort
 from forkwood.domain.message import ToolCall
-from forkwood.domain.run_event import CallAsked, InteractionClosed, InteractionOpened, RunEvent
+from forkwood.domain.run_event import CallAsked, InteractionClosed, InteractionOpened, ResultsKept, RunEvent
 from forkwood.domain.tree import Spot
 from forkwood.store import interactions, log, names, purge, runs
 from forkwood.store.db import Store, Tx
-from tests.domain.happened import QUESTION, TEST, WRITE, kept, turn
+from tests.domain.happened import QUESTION, TEST, WRITE, kept, settled, turn
 from tests.store.said import NOW, say, talk
 from tests.store.test_runs import begin, drive
 
@@ -164,3 +168,43 @@ def test_a_run_that_is_withdrawn_leaves_nothing_that_waits(store: Store) -> None
         held = drive(tx, run, InteractionClosed(interaction=named(1), status="withdrawn"))
         assert held.state.open_interactions == ()
         assert (interactions.pending(tx), interactions.row(tx, named(1)).status) == ([], "withdrawn")
+
+
+CLOSED: st.SearchStrategy[Literal["answered", "expired", "withdrawn"]] = st.sampled_from(
+    ("answered", "expired", "withdrawn")
+)
+
+
+@st.composite
+def turns_with_asks(draw: st.DrawFn) -> list[RunEvent]:
+    """A run of some turns in which each of several calls may be asked about, with or without a time limit, and closed
+    in any way; in the last one some stay open."""
+    events, count, names_given = list[RunEvent](), draw(st.integers(1, 3)), itertools.count(1)
+    for number in range(1, count + 1):
+        calls = tuple(replace(WRITE, call=name) for name in "abc"[: draw(st.integers(1, 3))])
+        events += [turn(number), kept(number, *calls)]
+        asked = [
+            opened(next(names_given), call.call, expires_ms=draw(st.none() | st.integers(NOW, NOW + 4)))
+            for call in calls
+            if draw(st.booleans())
+        ]
+        closing = draw(st.permutations(asked))
+        if number == count:
+            closing = closing[: draw(st.integers(0, len(closing)))]
+        events += asked
+        events += [InteractionClosed(interaction=one.interaction, status=draw(CLOSED)) for one in closing]
+        if number < count:
+            events += [*(settled(call.call) for call in calls), ResultsKept(turn=number)]
+    return events
+
+
+@given(turns_with_asks(), st.integers(NOW - 1, NOW + 5))
+def test_the_log_and_the_machine_say_the_same_of_what_is_overdue(events: list[RunEvent], now_ms: int) -> None:
+    with Store.in_memory().write() as tx:
+        run = begin(tx, talk(tx), 1)
+        late = drive(tx, run, *events).state.overdue(now_ms)
+        assert interactions.overdue(tx, now_ms) == ([run] if late else [])
+        before = {one.id for one in interactions.pending(tx)}
+        interactions.expire(tx, run, via="cli", now_ms=now_ms)
+        assert before - {one.id for one in interactions.pending(tx)} == set(late)
+        assert runs.state(tx, run).overdue(now_ms) == ()
