@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from forkwood.domain.errors import StoreUnusable
-from forkwood.store import doctor
+from forkwood.store import doctor, failures, salvage
 from forkwood.store.verify import Report
 from tests.store.breaking import broken, nobody
 from tests.store.richness import rich
@@ -102,6 +103,29 @@ def test_damage_in_the_middle_is_salvaged(home: Path) -> None:
     assert "rows were saved into a new store" in report.mended[0]
     assert str(home / "forkwood.db.corrupt-2026-02-02T02-40-00-000Z") in report.mended[0]
     assert texts(opened(home))[0].startswith("a message long enough")
+
+
+@pytest.mark.parametrize("lets_in", [True, False])
+def test_what_another_has_salvaged_meanwhile_is_not_salvaged_again(
+    home: Path, monkeypatch: pytest.MonkeyPatch, lets_in: bool
+) -> None:
+    rich(home)
+    broken(home, "UPDATE node SET parts = CAST(x'ff' AS TEXT) WHERE seq = 21")
+    first = salvage.in_nobodys_use
+
+    @contextmanager
+    def second(path: Path) -> Iterator[None]:
+        monkeypatch.setattr(doctor, "in_nobodys_use", first)
+        assert repaired(home).mended
+        if not lets_in:
+            raise failures.locked(str(path))
+        with first(path):
+            yield
+
+    monkeypatch.setattr(doctor, "in_nobodys_use", second)
+    report = repaired(home)
+    assert (report.ok, report.mended) == (True, ())
+    assert len([*home.glob("*.corrupt-*Z")]) == 1
 
 
 def test_a_damaged_beginning_is_reported_as_what_it_looks_like(home: Path) -> None:

@@ -298,7 +298,8 @@ def test_what_never_was_a_store_is_left_where_it_is(home: Path, content: bytes) 
     assert {file.name: file.read_bytes() for file in home.iterdir()} == {"forkwood.db": content}
 
 
-def test_a_store_somebody_writes_to_is_not_salvaged(home: Path) -> None:
+def test_a_store_somebody_writes_to_is_not_salvaged(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "busy_ms", 0)
     store, path = opened(home), home / "forkwood.db"
     with store.write(), pytest.raises(StoreUnusable) as caught, in_nobodys_use(path):
         pytest.fail("it is in use")

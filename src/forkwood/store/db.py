@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import apsw
 
@@ -25,6 +25,9 @@ PRAGMA cache_size = -16384;
 """
 """What holds for every connection. Temporary tables stay in memory: nobody's words go to a file outside the home."""
 
+
+File: TypeAlias = tuple[int, int]
+"""Which file it is, whatever it is called: the numbers of its device and of itself."""
 
 _SPENT: Final = "SELECT name, seq FROM sqlite_sequence WHERE seq > ?"
 """Also what is no number: text is more than any."""
@@ -80,7 +83,7 @@ class Store:
     def __init__(self, connection: apsw.Connection, path: str = ":memory:") -> None:
         self._connection = connection
         self.path = path
-        self._file = _identity(path)
+        self._file = identity(path)
 
     @classmethod
     def in_memory(cls) -> Store:
@@ -208,7 +211,7 @@ class Store:
 
     def _refuse_other_file(self) -> None:
         """What is written to a file that was deleted, or that another has taken the name of, nobody ever reads."""
-        if _identity(self.path) != self._file:
+        if identity(self.path) != self._file:
             raise StoreUnusable(
                 f"the store {self.path} is no longer the file that was opened: it was moved, deleted or replaced",
                 hint="what was written before is in that file, this is not; put it back if you want it, and start "
@@ -235,7 +238,7 @@ class Store:
         self._connection.close()
 
 
-def _identity(path: str) -> tuple[int, int] | None:
+def identity(path: str) -> File | None:
     """Which file stands at PATH; None where there is none, as for a store in memory."""
     try:
         found = os.stat(path)  # noqa: PTH116 - before each write: no objects for one question

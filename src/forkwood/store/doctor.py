@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from forkwood.domain.act import Who
 from forkwood.domain.errors import StoreUnusable
 from forkwood.store import verify
+from forkwood.store.db import File, identity
 from forkwood.store.opening import STORE_NAME, open_store
 from forkwood.store.problem import Problem
 from forkwood.store.salvage import in_nobodys_use, salvage
@@ -44,21 +45,40 @@ def repair(home: Path, *, now_ms: int, who: Who, driven: Callable[[str], bool]) 
     The report on what there is afterwards, and what was done. Raises StoreUnusable where there is no store of ours to
     mend, or another program is writing to it.
     """
+    path = (home / STORE_NAME).resolve()
+    while True:  # again, where another has put a new file in its place meanwhile
+        looked_at = identity(str(path))
+        try:
+            return _repaired(home, looked_at, now_ms=now_ms, who=who, driven=driven)
+        except StoreUnusable:
+            if identity(str(path)) == looked_at:
+                raise
+        except _Replaced:
+            continue
+
+
+class _Replaced(Exception):
+    """The file that was to be salvaged has lost its place to another."""
+
+
+def _repaired(home: Path, looked_at: File | None, *, now_ms: int, who: Who, driven: Callable[[str], bool]) -> Report:
     if _is_damaged(home, now_ms, driven):
-        done = tuple(_salvaged(home, now_ms, who))
+        done = tuple(_salvaged(home, looked_at, now_ms, who))
     else:
         report = _mended(home, now_ms, driven)
         if report.ok:
             return report
-        done = (*report.mended, *_salvaged(home, now_ms, who))
+        done = (*report.mended, *_salvaged(home, looked_at, now_ms, who))
     report = _mended(home, now_ms, driven)
     return replace(report, mended=(*done, *report.mended))
 
 
-def _salvaged(home: Path, now_ms: int, who: Who) -> Iterator[str]:
-    """Salvage; in words what came of it."""
+def _salvaged(home: Path, looked_at: File | None, now_ms: int, who: Who) -> Iterator[str]:
+    """Salvage the file that was LOOKED_AT; in words what came of it. Raises _Replaced where another is there now."""
     path = (home / STORE_NAME).resolve()
     with in_nobodys_use(path):
+        if identity(str(path)) != looked_at:
+            raise _Replaced
         came = salvage(path, now_ms=now_ms, who=who)
     yield f"{came.rows:,} rows were saved into a new store; the old file is {came.old}"
     if came.side:

@@ -14,6 +14,7 @@ from pathlib import Path
 import apsw
 from msgspec import Struct
 
+from forkwood.domain import limits
 from forkwood.domain.act import Who
 from forkwood.domain.errors import StoreUnusable
 from forkwood.domain.event import StoreSalvaged
@@ -60,7 +61,8 @@ def salvage(path: Path, *, now_ms: int, who: Who) -> Salvaged:
 def in_nobodys_use(path: Path) -> Iterator[None]:
     """Keep other programs from writing to the store at PATH meanwhile, as far as it can still be locked.
 
-    Raises StoreUnusable where one is writing to it, and where PATH is no file at all: nothing of ours can be in it.
+    Raises StoreUnusable where one goes on writing to it, and where PATH is no file at all: nothing of ours can be in
+    it. While this waits another may have put a new file in its place.
     """
     if not path.is_file():
         raise StoreUnusable(
@@ -73,6 +75,7 @@ def in_nobodys_use(path: Path) -> Iterator[None]:
     try:
         # By the time it is closed the log at PATH may be that of the new store.
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        connection.set_busy_timeout(limits.busy_ms)
         _lock(connection, str(path))
         yield
     finally:
