@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from forkwood import wire
 from forkwood.domain.hit import Hit, SearchResponse
 
@@ -10,8 +12,14 @@ _HIT = Hit(node="ab", conversation="cd", role="user", snippet="a word", hidden=F
 
 def test_a_hit_has_the_fields_of_the_contract() -> None:
     assert wire.text(_HIT) == (
-        '{"node":"ab","conversation":"cd","role":"user","snippet":"a word","hidden":false,"score":1.5,"marks":[[2,6]]}'
+        '{"node":"ab","conversation":"cd","role":"user","snippet":"a word","hidden":false,"score":1.5,"marks":[[2,6]],'
+        '"tool":null,"title":"","created_ms":0}'
     )
+
+
+def test_a_hit_in_a_call_or_a_result_says_of_which_tool() -> None:
+    hits = (_HIT, replace(_HIT, role="assistant", tool="look"), replace(_HIT, role="tool", tool="look"))
+    assert [hit.from_tool for hit in hits] == ["", "called look", "result of look"]
 
 
 def test_a_response_reads_back() -> None:

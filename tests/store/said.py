@@ -24,11 +24,13 @@ def talk(tx: Tx) -> int:
     return conversations.create(tx, new_id(tx), NOW, title="t", titled_by="rule", settings=ConversationSettings())
 
 
-def say(tx: Tx, conversation: int, *parts: str | Part, role: Role = "user", at: Spot = ROOT) -> int:
+def say(
+    tx: Tx, conversation: int, *parts: str | Part, role: Role = "user", at: Spot = ROOT, origin: Origin = ME
+) -> int:
     """A message of PARTS, texts or whole; its seq."""
     said = tuple(Text(text=part) if isinstance(part, str) else part for part in parts)
     return append.add_message(
-        tx, id=new_id(tx), conversation=conversation, at=at, role=role, parts=said, origin=ME, now_ms=NOW
+        tx, id=new_id(tx), conversation=conversation, at=at, role=role, parts=said, origin=origin, now_ms=NOW
     )
 
 

@@ -7,10 +7,12 @@ import threading
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from forkwood.domain import limits
 from forkwood.domain.arguments import fault
 from forkwood.domain.errors import LimitExceeded, Misused
+from forkwood.domain.message import Origin, ToolCall
 from forkwood.store import conversations, search
 from forkwood.store.db import Store, Tx
 from forkwood.tools.search_conversations import SearchConversations
@@ -113,3 +115,17 @@ async def test_a_message_of_an_impossible_time_is_found_all_the_same() -> None:
         tx.run("UPDATE node SET created_ms = 9223372036854775807")
         tx.run("DELETE FROM purging")
     assert "at no known time" in (await used(SearchConversations(store), occasion(store), words="yeast"))[1]
+
+
+async def test_the_run_that_asks_does_not_find_itself() -> None:
+    store = Store.in_memory()
+    said(store, "the yeast is old")
+    at = occasion(store)
+    with store.write() as tx:
+        call_of_it = ToolCall(call="c", name="search_conversations", arguments={"words": "yeast"})
+        say(tx, talk(tx), call_of_it, role="assistant", origin=Origin(by="model", via="cli", run="d" * 32))
+    tool = SearchConversations(store)
+    titles = [paragraph.partition(",")[0] for paragraph in (await used(tool, at, words="yeast"))[1].split("\n\n")]
+    assert titles == ["t / user", "t / called search_conversations"]
+    asking = replace(at, run="d" * 32)
+    assert (await used(tool, asking, words="yeast"))[1].count("yeast") == 1

@@ -9,7 +9,8 @@ from forkwood.domain.message import Role
 
 
 class Hit(Struct, frozen=True, kw_only=True):
-    """One message that was found. `snippet` is plain text around the first place; `marks` are the ranges that match.
+    """One message that was found; `title` is its conversation's. `snippet` is plain text around the first place;
+    `marks` are the ranges that match.
 
     `score` rises with how well it fits and can be compared within one response: above 1 the message holds the words
     themselves, up to 1 longer words that begin with them; 0 where messages were scanned.
@@ -22,6 +23,15 @@ class Hit(Struct, frozen=True, kw_only=True):
     hidden: bool
     score: float
     marks: tuple[tuple[int, int], ...] = ()
+    tool: str | None = None
+    """The tool of which the message holds the words in a call, or in its result (role tool); None: they were said."""
+    title: str = ""
+    created_ms: int = 0
+
+    @property
+    def from_tool(self) -> str:
+        """Where a tool has to do with it: `called NAME` or `result of NAME`, else nothing."""
+        return "" if self.tool is None else f"{'result of' if self.role == 'tool' else 'called'} {self.tool}"
 
 
 class SearchResponse(Struct, frozen=True, kw_only=True):

@@ -13,7 +13,8 @@ import msgspec
 from forkwood.domain import limits
 from forkwood.domain.errors import LimitExceeded, Misused
 from forkwood.domain.hit import Hit, SearchResponse
-from forkwood.domain.message import Part, Role
+from forkwood.domain.ids import Id
+from forkwood.domain.message import Part, Role, ToolCall, ToolResult
 from forkwood.domain.query import (
     Word,
     asked,
@@ -42,7 +43,8 @@ _parts = msgspec.json.Decoder(tuple[Part, ...])
 _INDEXED = "SELECT seq, parts FROM node WHERE role IS NOT NULL AND NOT purged ORDER BY seq"
 _TERMS_OF = """SELECT doc, term FROM search_term WHERE doc IN (SELECT value FROM json_each(?)) ORDER BY doc, offset"""
 _COLUMNS = """n.id, c.id, n.role,
-  c.hidden OR EXISTS (SELECT 1 FROM mark m WHERE m.node = n.seq AND m.until IS NULL)"""
+  c.hidden OR EXISTS (SELECT 1 FROM mark m WHERE m.node = n.seq AND m.until IS NULL), c.title,
+  n.created_ms"""
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,14 +114,16 @@ def find(
     limit: int = 20,
     substring: bool = False,
     raw: bool = False,
+    besides: Id | None = None,
 ) -> SearchResponse:
-    """The messages of any branch that hold all of WORDS (a line, or words one by one) literally, best first.
+    """The messages of any branch that hold all of WORDS (a line, or words one by one) literally, best first; those that
+    hold them in a call of a tool or in its result come behind. What the run BESIDES appended is left out.
 
     RAW takes WORDS as FTS5's own syntax. SUBSTRING reads every message, newest first, and finds them inside words.
     Raises Misused (nothing asked, not FTS5's syntax, no number of hits) and LimitExceeded (words, their length, hits).
     """
     _check_limit(limit)
-    where = _Filter(conversation, role)
+    where = _Filter(conversation, role, besides)
     if raw:
         if substring:
             raise Misused("--fts asks the index, --substring goes past it", hint="choose one of them")
@@ -160,12 +164,19 @@ def _varint(number: int) -> bytes:
 
 
 class _Filter:
-    """Of which conversation and role the messages must be; anything by default."""
+    """Of which conversation and role the messages must be, and of which run not; anything by default."""
 
-    def __init__(self, conversation: int | None, role: str | None) -> None:
-        pairs = (("conversation", conversation), ("role", role))
-        self.sql = "".join(f" AND n.{column} = ?" for column, value in pairs if value is not None)
-        self.args = tuple(value for _, value in pairs if value is not None)
+    def __init__(self, conversation: int | None, role: str | None, besides: Id | None) -> None:
+        run = None if besides is None else bytes.fromhex(besides)
+        pairs = (("conversation = ?", conversation), ("role = ?", role), ("run IS NOT ?", run))
+        self.sql = "".join(f" AND n.{term}" for term, value in pairs if value is not None)
+        self.args: tuple[Any, ...] = tuple(value for _, value in pairs if value is not None)
+
+    def without_results(self) -> _Filter:
+        """The same, but of no tool."""
+        other = _Filter(None, None, None)
+        other.sql, other.args = f"{self.sql} AND n.role <> 'tool'", self.args
+        return other
 
 
 def _check_limit(limit: int) -> None:
@@ -185,8 +196,13 @@ class _Candidate(NamedTuple):
     conversation: bytes
     role: Role
     hidden: int
+    title: str
+    created_ms: int
     rank: float
     texts: list[Folded]
+    """What was said first, then what stands in calls and results."""
+    tools: list[str | None]
+    """Of each text the tool in whose call or result it stands."""
 
 
 def _indexed(tx: Tx, words: Sequence[Word], where: _Filter, limit: int) -> SearchResponse:
@@ -205,19 +221,36 @@ def _indexed(tx: Tx, words: Sequence[Word], where: _Filter, limit: int) -> Searc
 def _ranked(
     tx: Tx, words: Sequence[Word], where: _Filter, limit: int, *, worth: int, before: Sequence[Hit]
 ) -> list[Hit]:
-    """The messages that hold all of WORDS literally, best first, so many that with those of BEFORE they are LIMIT."""
-    wanted = limit - len(before)
+    """The messages that hold all of WORDS literally, best first, so many that with those of BEFORE they are LIMIT.
+
+    Where these are not all, no call of a tool and no result takes the place of what was said.
+    """
+    wanted, known = limit - len(before), {hit.node for hit in before}
     if not wanted:
         return []
-    known = {hit.node for hit in before}
+    hits = list(islice(_matching(tx, words, where, known=known, wanted=wanted, worth=worth), wanted))
+    if len(hits) == wanted and any(hit.tool for hit in hits):
+        others = _matching(tx, words, where.without_results(), known=known, wanted=wanted, worth=worth)
+        said = (hit for hit in islice(others, limits.search_scan_messages_max) if hit.tool is None)
+        hits = [*islice(said, wanted), *(hit for hit in hits if hit.tool)][:wanted]
+    return _said_first(hits)
+
+
+def _matching(
+    tx: Tx, words: Sequence[Word], where: _Filter, *, known: set[Id], wanted: int, worth: int
+) -> Iterator[Hit]:
+    """All that hold WORDS and are not KNOWN, best first; WANTED of them are likely to be taken."""
     literally = [word for word in words if word.checked]
     first = len(known) + wanted * (_FIRST_CANDIDATES if literally else 1)
-    hits = (
+    return (
         _hit(candidate, words, worth)
         for candidate in _candidates(tx, expression(words), where, first)
         if candidate.id.hex() not in known and (not literally or _stands(candidate.texts, literally))
     )
-    return list(islice(hits, wanted))
+
+
+def _said_first(hits: Iterable[Hit]) -> list[Hit]:
+    return sorted(hits, key=lambda hit: hit.tool is not None)
 
 
 def _candidates(tx: Tx, query: str, where: _Filter, first: int) -> Iterator[_Candidate]:
@@ -242,9 +275,17 @@ def _asked_index(tx: Tx, query: str, where: _Filter, limit: int, offset: int) ->
 
 
 def _read(tx: Tx, sql: str, args: tuple[Any, ...]) -> Iterator[_Candidate]:
-    for id_, conversation, role, hidden, rank, parts in tx.each(sql, args):
-        texts = [(said, fold(said)) for said in searchable(_parts.decode(parts))]
-        yield _Candidate(id_, conversation, role, hidden, rank, texts)
+    for id_, conversation, role, hidden, title, created_ms, rank, parts in tx.each(sql, args):
+        found = sorted(_texts(_parts.decode(parts)), key=lambda text: text[1] is not None)
+        texts, tools = [(said, fold(said)) for said, _ in found], [tool for _, tool in found]
+        yield _Candidate(id_, conversation, role, hidden, title, created_ms, rank, texts, tools)
+
+
+def _texts(parts: Iterable[Part]) -> Iterator[tuple[str, str | None]]:
+    """Every text of PARTS that can be found, with the tool in whose call or result it stands."""
+    for part in parts:
+        tool = part.name if isinstance(part, ToolCall | ToolResult) else None
+        yield from ((said, tool) for said in searchable((part,)))
 
 
 def _raw(tx: Tx, words: Sequence[str], where: _Filter, limit: int) -> SearchResponse:
@@ -256,7 +297,7 @@ def _raw(tx: Tx, words: Sequence[str], where: _Filter, limit: int) -> SearchResp
         raise Misused(
             f"FTS5 cannot read this query: {engine}", hint="without --fts words are taken literally", engine=engine
         ) from error
-    return SearchResponse(hits=tuple(_hit(candidate, shown, 1) for candidate in found))
+    return SearchResponse(hits=tuple(_said_first(_hit(candidate, shown, 1) for candidate in found)))
 
 
 def _scan(tx: Tx, words: Sequence[Word], where: _Filter, limit: int, note: str) -> SearchResponse:
@@ -275,7 +316,7 @@ def _scan(tx: Tx, words: Sequence[Word], where: _Filter, limit: int, note: str) 
             hits.append(_hit(candidate, words, 0))
             if len(hits) == limit:
                 break
-    return SearchResponse(hits=tuple(hits), scanned=True, note=note)
+    return SearchResponse(hits=tuple(_said_first(hits)), scanned=True, note=note)
 
 
 def _stands(texts: Sequence[Folded], words: Iterable[Word]) -> bool:
@@ -292,6 +333,19 @@ def _hit(candidate: _Candidate, words: Sequence[Word], worth: int) -> Hit:
         role=candidate.role,
         snippet=shown,
         marks=marks,
+        tool=_tool(candidate, words),
         hidden=bool(candidate.hidden),
+        title=candidate.title,
+        created_ms=candidate.created_ms,
         score=round(worth + candidate.rank / (candidate.rank - 1), 6),
     )
+
+
+def _tool(candidate: _Candidate, words: Iterable[Word]) -> str | None:
+    """The tool in whose call or result the words stand; None where one of them stands in what was said."""
+    holding = [
+        tool
+        for (_, folded), tool in zip(candidate.texts, candidate.tools, strict=True)
+        if any(holds(word, folded) for word in words)
+    ]
+    return next(iter(holding or candidate.tools), None)

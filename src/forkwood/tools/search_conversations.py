@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from forkwood.domain import limits
 from forkwood.domain.hit import Hit
-from forkwood.domain.ids import ending
+from forkwood.domain.ids import Id, ending
 from forkwood.domain.message import ToolCall
 from forkwood.domain.tool import Occasion, ToolOutcome, ToolSealed
 from forkwood.store import conversations, names, nodes, search
@@ -45,10 +45,11 @@ class SearchConversations:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def use(self, call: ToolCall, at: Occasion) -> ToolOutcome:  # noqa: ARG002 - the protocol's
-        """The hits, best first, a paragraph each. Raises Misused and LimitExceeded for words that cannot be asked.
+    async def use(self, call: ToolCall, at: Occasion) -> ToolOutcome:
+        """The hits, best first, a paragraph each; none is of the run that asks.
 
         A search may read every message: it is done in a thread, over a connection of its own, and stops on cancelling.
+        Raises Misused and LimitExceeded for words that cannot be asked.
         """
         import asyncio
 
@@ -56,7 +57,7 @@ class SearchConversations:
         limit = int(call.arguments.get("limit", _USUAL_HITS))
         reader = self._store.beside()
         ending = nullcontext() if reader is self._store else closing(reader)
-        searching = asyncio.to_thread(_searched, reader, ending, call.arguments["words"], limit)
+        searching = asyncio.to_thread(_searched, reader, ending, call.arguments["words"], limit, at.run)
         try:
             return await asyncio.shield(searching)
         except asyncio.CancelledError:
@@ -68,9 +69,9 @@ class SearchConversations:
         return None
 
 
-def _searched(store: Store, ending: AbstractContextManager[object], words: str, limit: int) -> ToolOutcome:
+def _searched(store: Store, ending: AbstractContextManager[object], words: str, limit: int, asking: Id) -> ToolOutcome:
     with ending, store.read() as tx:
-        found = search.find(tx, words, limit=limit)
+        found = search.find(tx, words, limit=limit, besides=asking)
         paragraphs = [_paragraph(tx, hit) for hit in found.hits]
     if not paragraphs:
         return told("No message holds all of these words. Fewer words, or other ones, may find it.")
@@ -83,4 +84,4 @@ def _paragraph(tx: Tx, hit: Hit) -> str:
     is_time = 0 <= node.created_ms <= limits.time_ms_max  # damage can have made it another
     day = datetime.fromtimestamp(node.created_ms // 1000, UTC).date() if is_time else "at no known time"
     hidden = ", hidden by the person" if hit.hidden else ""
-    return f"{title} / {hit.role}, {day}, {ending(hit.node)}{hidden}:\n{hit.snippet}"
+    return f"{title} / {hit.from_tool or hit.role}, {day}, {ending(hit.node)}{hidden}:\n{hit.snippet}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from forkwood.domain import limits
 from forkwood.domain.act import Act
@@ -127,6 +128,8 @@ def test_hits_are_marked_inside_their_snippet() -> None:
     assert show_lists.draw_hits([hit], PLAIN) == told
     assert "\x1b[1mfoo\\x1b\x1b[0m" in show_lists.draw_hits([hit], COLOURED)
     assert show_lists.draw_hits([], PLAIN) == "Nothing found."
+    called = replace(hit, role="assistant", tool="look")
+    assert show_lists.draw_hits([called], PLAIN).startswith("00000001  called look, hidden, ")
 
 
 def test_the_trash_says_how_things_come_back() -> None:

@@ -145,7 +145,8 @@ def draw_hits(hits: Sequence[Hit], inks: Inks) -> str:
 def _where(hit: Hit) -> str:
     """Whose words a hit is, when they were said, and in which conversation: its title last, for it can be long."""
     title = cropped(visible_line(hit.title) or "untitled", TITLE_WIDTH)
-    return f"{hit.role}{', hidden' * hit.hidden}, {moment(hit.created_ms)[:10]}, in {ending(hit.conversation)} {title}"
+    whose = visible_line(hit.from_tool) or hit.role
+    return f"{whose}{', hidden' * hit.hidden}, {moment(hit.created_ms)[:10]}, in {ending(hit.conversation)} {title}"
 
 
 def _marked(hit: Hit, inks: Inks) -> str:
