@@ -15,7 +15,7 @@ from forkwood.domain.ids import Id, make_id
 from forkwood.domain.model import Delta, Reply, Try
 from forkwood.domain.run import ACTIVE
 from forkwood.domain.settings import Settings
-from forkwood.engine.drive import Engine
+from forkwood.engine.showing import Engine
 from forkwood.engine.supplies import Supplies
 from forkwood.runtime import Runtime
 from forkwood.runtime.house import House

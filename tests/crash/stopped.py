@@ -15,8 +15,8 @@ from pathlib import Path
 
 from forkwood.domain.ids import make_id
 from forkwood.domain.settings import Settings
-from forkwood.engine.drive import Engine
 from forkwood.engine.live import Feed
+from forkwood.engine.showing import Engine
 from forkwood.engine.supplies import Supplies
 from forkwood.models.scripted import ScriptedModel
 from forkwood.store.db import Store

@@ -23,9 +23,9 @@ from forkwood.domain.settings import Parameters, Settings
 from forkwood.domain.tool import Occasion, ToolOutcome, ToolSealed
 from forkwood.domain.tree import ROOT, Node, Spot
 from forkwood.domain.watch import DeltaSeen, EventSeen, Result, Seen
-from forkwood.engine.drive import Engine
 from forkwood.engine.grip import Grip
 from forkwood.engine.live import Feed
+from forkwood.engine.showing import Engine
 from forkwood.engine.supplies import Supplies
 from forkwood.store import append, conversations, holding, log, nodes, queue, runs, walk
 from forkwood.store.db import Store

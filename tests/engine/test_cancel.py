@@ -11,7 +11,7 @@ import pytest
 
 from forkwood.domain import limits
 from forkwood.domain.model import Model
-from forkwood.engine.drive import Engine
+from forkwood.engine.showing import Engine
 from forkwood.store.opening import open_store
 from tests.engine.stage import NOW, WHO, FakeModel, FakeTool, Stage, calling, failed, reply, text
 

@@ -1,4 +1,4 @@
-"""Driving runs to their end: what is kept, what is seen, which way the head goes, who drives."""
+"""Driving runs to their end: what is kept, which way the head goes, who drives."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from forkwood.domain import limits
-from forkwood.domain.errors import NotFound, StoreUnusable
+from forkwood.domain.errors import StoreUnusable
 from forkwood.domain.model import Reply
-from forkwood.domain.watch import DeltaSeen, EventSeen
-from forkwood.store import conversations, drafts, entries, runs
+from forkwood.store import conversations
 from forkwood.store.db import Store
 from forkwood.store.opening import open_store
 from tests.engine.stage import (
@@ -57,17 +56,6 @@ async def test_a_head_that_went_elsewhere_is_not_pulled_back(tmp_path: Path) -> 
     assert stage.path() == ["user: Hi", "user: meanwhile"]
 
 
-async def test_windie_81_several_models_answer_as_siblings_and_the_first_ones_result_is_last(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, FakeModel(reply("One.")), FakeModel(reply("Two."), name="fake:two"))
-    place = stage.say("Hi")
-    one, two = stage.open("fake:one"), stage.open("fake:two", leads=False)
-    seen = await stage.drive(one, two)
-    assert [(result.run, result.text) for result in results(seen)] == [(two, "Two."), (one, "One.")]
-    assert stage.path() == ["user: Hi", "assistant: One."]
-    with stage.store.read() as tx:
-        assert len(entries.siblings(tx, place)) == 2
-
-
 async def test_runs_are_driven_at_the_same_time(tmp_path: Path) -> None:
     gate = asyncio.Event()
     stage = Stage(tmp_path, FakeModel([gate, *reply("One.")]), FakeModel([gate.set, *reply("Two.")], name="fake:two"))
@@ -86,20 +74,6 @@ async def test_tools_that_nobody_offered_are_settled_as_errors_and_the_run_goes_
     outcome = stage.nodes()[2].parts[0]
     assert (outcome.call, outcome.outcome, outcome.parts[0].text) == ("a", "error", "there is no tool 'weather'")  # type: ignore[union-attr]
     assert stage.run(run).turns == 2
-
-
-async def test_the_second_driver_of_a_process_follows_the_first(tmp_path: Path) -> None:
-    gate = asyncio.Event()
-    stage = Stage(tmp_path, FakeModel([text("Hel"), gate, text("lo."), *reply("Hello.")[1:]]))
-    stage.say("Hi")
-    run = stage.open()
-    stage.engine.start(run)
-    first = asyncio.ensure_future(stage.drive(run))
-    second = asyncio.ensure_future(stage.drive(run))
-    gate.set()
-    one, two = await first, await second
-    assert results(one) == results(two)
-    assert len([event for event in stage.events(run) if event.kind == "run.driven"]) == 1
 
 
 async def test_who_meets_a_run_whose_drivers_locks_were_removed_begins_no_effect_of_it_a_second_time(
@@ -125,33 +99,6 @@ async def test_who_meets_a_run_whose_drivers_locks_were_removed_begins_no_effect
     assert (taken, tools[1].used) == ([False], ["b"])
 
 
-async def test_driving_a_run_that_is_over_gives_its_result(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, FakeModel(reply("Hello.")))
-    stage.say("Hi")
-    run = stage.open()
-    await stage.drive(run)
-    (again,) = await stage.drive(run)
-    assert results([again])[0].text == "Hello."
-
-
-async def test_a_run_that_does_not_exist_is_named(tmp_path: Path) -> None:
-    stage = Stage(tmp_path)
-    with pytest.raises(NotFound):
-        await stage.drive("0" * 32)
-
-
-async def test_a_watcher_after_n_misses_nothing(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, FakeModel(calling("weather"), reply("Done.")))
-    stage.say("Hi")
-    run = stage.open()
-    whole = await stage.drive(run)
-    every = [event.seq for event in stage.events(run)]
-    for after in every:
-        seen = [item async for item in stage.engine.watch(run, after=after)]
-        assert [item.seq for item in seen if isinstance(item, EventSeen)] == [seq for seq in every if seq > after]
-    assert results(whole)[0] == results(seen)[0]
-
-
 async def test_cancel_keeps_what_came_marked_partial(tmp_path: Path) -> None:
     stage = Stage(tmp_path)
     model = stage.models["fake:one"] = FakeModel(
@@ -175,22 +122,6 @@ async def test_cancel_before_anything_came_appends_nothing(tmp_path: Path) -> No
     assert (result.status, result.node, stage.run(run).turns) == ("cancelled", None, 0)
     assert "reply.kept" not in stage.kinds(run)
     assert stage.path() == ["user: Hi"]
-
-
-async def test_cancelling_the_task_that_drives_keeps_what_came(tmp_path: Path) -> None:
-    """Ctrl-C."""
-    stage = Stage(tmp_path)
-    begun = asyncio.Event()
-    stage.models["fake:one"] = FakeModel([text("Once upon"), begun.set, asyncio.Event()])
-    stage.say("Hi")
-    run = stage.open()
-    driving = asyncio.ensure_future(stage.drive(run))
-    await begun.wait()
-    driving.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await driving
-    assert stage.run(run).status == "cancelled"
-    assert stage.path() == ["user: Hi", "assistant: Once upon"]
 
 
 async def test_closing_the_engine_lets_go_and_another_goes_on(tmp_path: Path) -> None:
@@ -223,19 +154,6 @@ async def test_nothing_of_a_run_is_kept_once_it_is_over_and_nothing_is_told_of_o
     await stage.engine.close()
     await asyncio.sleep(0)
     assert (stage.engine._tasks, stage.engine._grips, told) == ({}, {}, [])
-
-
-async def test_leaving_the_iterator_leaves_the_run_at_work(tmp_path: Path) -> None:
-    gate = asyncio.Event()
-    stage = Stage(tmp_path, FakeModel([text("Hel"), gate, *reply("Hello.")]))
-    stage.say("Hi")
-    run = stage.open()
-    driving = stage.engine.drive([run])
-    async for _ in driving:
-        break
-    await driving.aclose()
-    gate.set()
-    assert results([item async for item in stage.engine.watch(run)])[0].text == "Hello."
 
 
 async def test_a_run_nobody_drives_is_cancelled_here_and_now(tmp_path: Path) -> None:
@@ -332,21 +250,3 @@ async def test_who_has_waited_for_a_lock_in_vain_does_not_wait_for_it_again(
 def migrated(store: Store) -> None:
     """What a newer program does to the file."""
     store._connection.pragma("user_version", 99)
-
-
-def test_a_loop_that_ends_while_a_reply_is_heard_closes_everything_and_complains_of_nothing(tmp_path: Path) -> None:
-    model = FakeModel([text("Hel"), text("lo"), asyncio.Event()])
-    stage, told = Stage(tmp_path, model), list[str]()
-
-    async def half_heard() -> None:
-        asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context["message"]))
-        stage.say("Hi")
-        async for item in stage.engine.drive([stage.open()]):
-            if isinstance(item, DeltaSeen):
-                return  # the generator stays where it is, half heard
-
-    asyncio.run(half_heard())
-    assert (told, model.closed) == ([], 1)
-    with stage.store.read() as tx:
-        (run,) = runs.listed(tx)
-        assert (run.status, [part.text for part in drafts.parts(tx, run.id)]) == ("running", ["Hello"])  # type: ignore[union-attr]

@@ -12,7 +12,7 @@ from forkwood.domain import limits
 from forkwood.domain.message import Part, Text, Thinking, ToolCall
 from forkwood.domain.model import Reply, Usage
 from forkwood.domain.settings import Settings
-from forkwood.engine.drive import Engine
+from forkwood.engine.showing import Engine
 from forkwood.store import conversations, drafts, entries, nodes
 from tests.engine.stage import FakeModel, FakeTool, Stage, calling, reply, results, text
 

@@ -15,8 +15,8 @@ from forkwood.domain import limits
 from forkwood.domain.errors import ProviderFailed
 from forkwood.domain.message import Attachment
 from forkwood.domain.settings import Parameters, Settings
-from forkwood.engine.drive import Engine
 from forkwood.engine.prepare import digest_of, fresh
+from forkwood.engine.showing import Engine
 from forkwood.store import blobs, conversations, manifests
 from tests.domain.paths import node, path
 from tests.engine.stage import FakeModel, FakeTool, Stage, calling, reply, results

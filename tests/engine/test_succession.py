@@ -13,7 +13,7 @@ from forkwood.domain.message import Text
 from forkwood.domain.queued import Queued
 from forkwood.domain.tree import Spot
 from forkwood.domain.watch import EventSeen
-from forkwood.engine.drive import Engine
+from forkwood.engine.showing import Engine
 from forkwood.store import conversations, holding, purge, queue, runs
 from tests.engine.stage import NOW, WHO, FakeModel, FakeTool, Stage, calling, failed, later, reply, results, text
 

@@ -20,7 +20,7 @@ from forkwood.store.db import Store
 if TYPE_CHECKING:
     from forkwood.domain.model import Model
     from forkwood.domain.tool import Tool
-    from forkwood.engine.drive import Engine
+    from forkwood.engine.showing import Engine
     from forkwood.models.registry import Chosen
 
 T = TypeVar("T")
@@ -122,7 +122,7 @@ class House:
         """What drives runs: one for this process, which others know by its lock."""
         if self._engine is None:
             from forkwood.engine import driver
-            from forkwood.engine.drive import Engine
+            from forkwood.engine.showing import Engine
             from forkwood.engine.supplies import Supplies
 
             self._engine = Engine(
