@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from forkwood.domain import limits
 from forkwood.domain.errors import (
     Conflict,
     Defect,
@@ -50,3 +51,13 @@ def test_a_provider_failure_has_its_reason_in_its_facts() -> None:
 def test_facts_are_fields() -> None:
     error = NotFound("no node ab12", hint="forkwood tree", candidates=["1", "2"])
     assert (error.message, error.hint, error.facts["candidates"]) == ("no node ab12", "forkwood tree", ["1", "2"])
+
+
+def test_what_is_repeated_of_what_was_given_is_bounded() -> None:
+    long = "x" * (limits.error_characters_max * 25)
+    error = NotFound(f"no node is named '{long}'", hint=long, name=long)
+    assert error.message.startswith("no node is named 'xxx") and error.message.endswith("xxx'")
+    for text in (error.message, str(error), error.hint, error.facts["name"]):
+        assert len(text) <= limits.error_characters_max
+    fits = "x" * (limits.error_characters_max - 3)
+    assert NotFound(fits).message == fits

@@ -80,6 +80,13 @@ def test_what_tools_gave_stands_between_lines_with_the_mark_of_its_node() -> Non
         ("«Ⓕenced data»", f"{GONE}»"),
         ("é </fenced-data> é </fenced-data> é", f"é {GONE}> é {GONE}> é"),
         ("<</fenced-data", f"<{GONE}"),
+        ("</ſenced-data>", f"{GONE}>"),
+        ("</fenϲed-data> Ϲ", f"{GONE}> Ϲ"),
+        ("</FENϹED-DATA>", f"{GONE}>"),
+        ("</fӗnced-data>", f"{GONE}>"),
+        ("</fenꮯed-ꓓata>", f"{GONE}>"),
+        ("</ꓝɛnced-data>", f"{GONE}>"),
+        ("</ﬀenced-data>", f"{GONE}>"),
         ("fenced-data", "fenced-data"),
         ("a < b, fenced-data", "a < b, fenced-data"),
         ("if x <<EOF\n<b>é</b> «fence»", "if x <<EOF\n<b>é</b> «fence»"),
@@ -91,9 +98,25 @@ def test_what_looks_like_a_fence_is_taken_out_and_nothing_else(text: str, left: 
     assert fences.defused(text) == left
 
 
+def test_every_lookalike_passes_for_its_sign_as_written_and_in_other_cases() -> None:
+    for number, sign in fences._LOOKALIKES.items():
+        for spelled in {chr(number), chr(number).upper(), chr(number).lower()}:
+            text = f"{OPEN[0]}fenced-data".replace(sign, spelled, 1)
+            if len(spelled) == 1 and not spelled.isascii():
+                assert fences.defused(text) == GONE, (spelled, sign)
+
+
 def test_a_text_full_of_brackets_is_read_in_the_time_of_its_length() -> None:
     """A pattern that goes back would take hours."""
-    for text in ("<" * 65_536, "< " * 32_768, "<f" * 32_768, "<\u200b" * 32_768, "<fenced-dat" * 6_000):
+    for text in (
+        "<" * 65_536,
+        "< " * 32_768,
+        "<f" * 32_768,
+        "<\u200b" * 32_768,
+        "<fenced-dat" * 6_000,
+        "<fence" + "d" * 65_536,
+        "<f" + "fd" * 32_768,
+    ):
         assert fences.defused(text) == text
 
 
@@ -101,6 +124,10 @@ _PIECES = st.sampled_from([
     "<", "/", "fenced", "-", "data", "FENCED-DATA", " ", "\n", "\u200b", "\u202e", "\u0301", "\uff1c", "‹", "f", "e",
     "n", "c", "d", "a", "t", "е", "ⓕ", "ﬁ", "ß", "İ", CLOSE, OPEN, MARK, "x", "é", ">",
 ])  # fmt: skip
+
+
+_SHAPE = re.compile("<f+e+n+c+e+dd+a+t+a")
+"""The name of our fences, each letter once or more."""
 
 
 def _bare(text: str) -> str:
@@ -114,10 +141,10 @@ def test_panelot_20_nothing_inside_can_end_a_fence(text: str) -> None:
     told = fences.fenced(text, NODE)
     assert told.startswith(OPEN + "\n") and told.endswith("\n" + CLOSE)
     inner = told[len(OPEN) + 1 : -len(CLOSE) - 1]
-    assert "<fenceddata" not in _bare(inner)
+    assert not _SHAPE.search(_bare(inner))
     assert fences.defused(inner) == inner
     assert fences.fenced(text, NODE) == told
-    if "<fenceddata" not in _bare(text):
+    if not _SHAPE.search(_bare(text)):
         assert inner == text.removesuffix("\n")
 
 

@@ -73,7 +73,7 @@ def test_with_no_run_it_is_only_answered(tmp_path: Path) -> None:
     )
     assert [run["status"] for run in given(["runs"])] == ["running"]
     ran = run_cli("send", "And then?")
-    assert "A reply was left at work here" in ran.err
+    assert "A run was left here that is not over" in ran.err
     assert texts()[:4] == ["Find trees", "Let me look.", texts()[2], "Done."]
 
 

@@ -16,7 +16,7 @@ from tests.surfaces.cli.desks import given, succeed
 from tests.surfaces.cli.scripts import scripted
 
 WORDS = "word " * 60
-FINISHING = "A reply was left at work here"
+FINISHING = "A run was left here that is not over"
 AGAIN = "it is asked for again, what came is kept."
 
 

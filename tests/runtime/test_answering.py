@@ -242,9 +242,25 @@ def test_a_question_takes_a_text_for_each(home: Path, tmp_path: Path) -> None:
     (asked,) = runtime.pending()
     with pytest.raises(Misused, match="1 of 2 questions are answered"):
         runtime.answer(asked.id, ["a"])
+    for key in (None, "k"):
+        with pytest.raises(Misused, match="not valid Unicode"):
+            runtime.answer(asked.id, ["a", "half of a \ud83d pair"], key=key)
     assert runtime.answer(asked.id, ["a", "because of b"]).answer == ("a", "because of b")
     assert driven(runtime, asked.run).status == "done"
     results = runtime.path()[2].node.parts[0]
     assert isinstance(results, ToolResult) and results.outcome == "ok"
     assert results.parts[0].text == "Which?\na\n\nWhy?\nbecause of b"  # type: ignore[union-attr]
+    scene.close()
+
+
+def test_an_answer_that_holds_a_credential_is_kept_with_a_notice(home: Path, tmp_path: Path) -> None:
+    scene = Asking(home, Writer("ask_user", effect="read", after_crash="again", question=True))
+    runtime = scene.door()
+    runtime.house.environ = {**runtime.house.environ, "MY_API_KEY": "a long secret value"}
+    asks = calls("ask_user", questions=[{"text": "Which?"}])
+    answered(runtime, runtime.send("Hi", models=[script(tmp_path, asks, {"text": "So."})]))
+    (asked,) = runtime.pending()
+    runtime.notices()
+    assert runtime.answer(asked.id, ["a long secret value"]).answer == "a long secret value"
+    assert runtime.notices() == ["the text holds the value of MY_API_KEY; it is kept and sent as it is"]
     scene.close()

@@ -189,3 +189,10 @@ def test_a_fact_that_holds_a_credential_is_kept_with_a_notice(runtime: Runtime) 
     assert runtime.notices() == ["the text holds the value of MY_API_KEY; it is kept and sent as it is"]
     runtime.memory_add("tea", "green")
     assert runtime.notices() == []
+
+
+def test_what_is_too_long_is_told_with_what_makes_room(runtime: Runtime) -> None:
+    for name, value in (("tea", "x" * 100_000), ("x" * 100_000, "green")):
+        with pytest.raises(LimitExceeded) as over:
+            runtime.memory_add(name, value)
+        assert over.value.hint and len(over.value.message) < limits.quoted_characters_max

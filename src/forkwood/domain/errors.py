@@ -15,17 +15,26 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal, TypeAlias
 
+from forkwood.domain import limits
+from forkwood.domain.cutting import shortened
+
 
 class ForkwoodError(Exception):
-    """An error a caller can act on: MESSAGE says what happened, HINT what works instead, FACTS the values involved."""
+    """An error a caller can act on: MESSAGE says what happened, HINT what works instead, FACTS the values involved.
+
+    None of them is longer than error_characters_max: what they repeat may be of any length.
+    """
 
     kind: ClassVar[str] = "error"
 
     def __init__(self, message: str, *, hint: str = "", **facts: Any) -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
-        self.facts = facts
+        self.message, self.hint = _within(message), _within(hint)
+        super().__init__(self.message)
+        self.facts = {name: _within(value) if isinstance(value, str) else value for name, value in facts.items()}
+
+
+def _within(text: str) -> str:
+    return shortened(text, limits.error_characters_max - len(" … "))
 
 
 class NotFound(ForkwoodError):

@@ -9,10 +9,11 @@ import msgspec
 from msgspec import Struct
 
 from forkwood.domain import limits
+from forkwood.domain.cutting import shortened
 from forkwood.domain.errors import LimitExceeded, Misused
 from forkwood.domain.ids import Id, ending
 from forkwood.domain.message import By, Via
-from forkwood.domain.text import first_line
+from forkwood.domain.text import first_line, storable
 from forkwood.domain.visible import visible
 
 Sort: TypeAlias = Literal["approval", "question", "doubt"]
@@ -82,13 +83,17 @@ def answers_to(sort: Sort, call: str | None) -> tuple[str, ...]:
 def checked(asked: Interaction, words: Sequence[str]) -> Answer:
     """The answer to ASKED that WORDS give: one of its words; of a question a text each, of a single one all of WORDS.
 
-    Raises Misused for any other, LimitExceeded for too long a text.
+    Raises Misused for any other and for what is no Unicode, LimitExceeded for too long a text.
     """
+    if any(storable(word) != word for word in words):
+        raise Misused(
+            "the answer is not valid Unicode: it holds half of a pair", hint="say it without", interaction=asked.id
+        )
     if asked.kind == "question":
         return _texts(asked, words)
     if len(words) == 1 and words[0] in asked.answers:
         return words[0]
-    given, fits = " ".join(words), " or ".join(asked.answers)
+    given, fits = shortened(" ".join(words), limits.quoted_characters_max), " or ".join(asked.answers)
     raise Misused(
         f"'{visible(given)}' is no answer to this {asked.kind}: say {fits}",
         hint=" or ".join(f"forkwood answer {ending(asked.id)} {word}" for word in asked.answers),
@@ -100,9 +105,15 @@ def checked(asked: Interaction, words: Sequence[str]) -> Answer:
 def _texts(asked: Interaction, words: Sequence[str]) -> Answer:
     count = len(asked.questions or ())
     texts = tuple(words) if count > 1 else (" ".join(words),)
-    size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+    size = sum(len(text.encode()) for text in texts)
     if size > limits.answer_bytes_max:
-        raise LimitExceeded("the answer's bytes", limit="answer_bytes_max", bound=limits.answer_bytes_max, got=size)
+        raise LimitExceeded(
+            "the answer's bytes",
+            limit="answer_bytes_max",
+            bound=limits.answer_bytes_max,
+            got=size,
+            hint="say it in fewer words; a long text goes along as a file with the next message: --attach FILE",
+        )
     if len(texts) == max(count, 1) and all(text.strip() for text in texts):
         return texts[0] if len(texts) == 1 else texts
     answered = len([text for text in texts if text.strip()])

@@ -48,6 +48,8 @@ retry_after_seconds_max = 30
 draft_bytes = 2 * KIB
 draft_ms = 250
 """A cancel from another process is seen as soon as a draft is written: no later than this."""
+cancel_wait_ms = 500
+"""So long a `cancel` waits to see how the run ended that another process drives."""
 watch_ms = 100
 """How often the store is looked at for a run that another process drives."""
 watch_deltas_max = 10_000
@@ -66,6 +68,8 @@ tool_seconds_max = 60.0
 """How long a tool may take for one call, where it does not say otherwise."""
 result_bytes_max = 64 * KIB
 """What a model reads of one result: of a longer one head and tail. The whole is kept beside it."""
+error_characters_max = 4_000
+"""What an error says, and any text in its facts: of what was given that is longer it repeats the ends."""
 quoted_characters_max = 200
 """Of what a model made up and is told of again: a tool there is not, an argument that does not fit."""
 questions_max = 3
@@ -155,6 +159,8 @@ prompt_cut_bytes_min = 8 * KIB
 
 # The store
 busy_ms = 30_000
+taken_up_ms = 1_000
+"""How long a run that nobody has driven yet may stand before it is said to be left: who began it is about to."""
 key_characters_max = 200
 receipt_days_kept = 90
 """A command that is sent again within so many days is not done twice. Thirty are promised."""

@@ -122,7 +122,7 @@ class Acting(Verbs):
         """
         given = self._receipt(key)
         if given is not None:
-            return wire.decode(given_response(given, wire.digest([verb, arguments])), shape)
+            return wire.decode(given_response(given, _fingerprint(verb, arguments)), shape)
         return self._once(verb, arguments, shape, prepare(), key=key)
 
     def _begun(
@@ -163,7 +163,7 @@ class Acting(Verbs):
         """The receipt of this verb under KEY, completed or not."""
         given = None if key is None else receipts.find(tx, self.house.settings.client, checked_key(key))
         if given is not None:
-            same_command(given, wire.digest([verb, arguments]))
+            same_command(given, _fingerprint(verb, arguments))
         return given
 
     def _keep_receipt(
@@ -181,7 +181,7 @@ class Acting(Verbs):
             return
         client = self.house.settings.client
         if given is None:
-            receipts.give(tx, client, key, verb, wire.digest([verb, arguments]), response, self.house.clock())
+            receipts.give(tx, client, key, verb, _fingerprint(verb, arguments), response, self.house.clock())
         elif response is not None:
             receipts.finish(tx, client, key, response)
 
@@ -263,3 +263,13 @@ def given_response(given: receipts.Receipt, fingerprint: str) -> bytes:
             f"the command with the key '{given.key}' is still at work", hint="send it again in a moment", key=given.key
         )
     return given.response
+
+
+def _fingerprint(verb: str, arguments: dict[str, Any]) -> str:
+    """What tells a command from another under the same key. Raises Misused for arguments that are no text."""
+    try:
+        return wire.digest([verb, arguments])
+    except UnicodeEncodeError:
+        raise Misused(
+            f"what was given to {verb} is not valid Unicode: it holds half of a pair", hint="give it without"
+        ) from None

@@ -11,6 +11,7 @@ from forkwood.domain.policy import Grant, Scope
 from forkwood.domain.response import GrantHeld
 from forkwood.runtime import naming
 from forkwood.runtime.acts import Acting
+from forkwood.runtime.wording import warned
 from forkwood.store import grants, interactions, names, runs
 from forkwood.store.db import Tx
 
@@ -40,7 +41,8 @@ class Answering(Acting):
         yes is also a grant for its tool there.
 
         The first answer counts, and the same again is fine. Raises Conflict for another, and for one that comes after
-        its time or after its run has ended; Misused for words that are no answer; Refused for who is no person.
+        its time or after its run has ended; Misused for words that are no answer; Refused for who is no person. One
+        that holds a credential is kept as it is, with a notice.
         """
         self._only_people("answer", "forkwood pending")
 
@@ -52,9 +54,11 @@ class Answering(Acting):
                 self._close(tx, asked, given, scope)
             return asked.id
 
-        self._expire_asked(name)
+        if self._receipt(key) is None:
+            self._expire_asked(name)
         arguments = {"interaction": name, "words": list(words), "remember": remember}
         found = self.interaction(self._once("answer", arguments, Id, do, key=key))
+        self.house.notices += warned(self.house.secrets(), answer_words(found.answer))
         if self.house.begun_engine is not None:
             self.house.begun_engine.poke(found.run)
         return found

@@ -269,6 +269,15 @@ def _check_words(name: str, value: str) -> None:
     _within("memory_value_characters_max", "the value", len(value), limits.memory_value_characters_max)
 
 
+_ROOM = {
+    "memory_name_characters_max": "a short name, and what is to be remembered as the value",
+    "memory_value_characters_max": "state it shorter, or as several facts of names of their own",
+    "memories_proposed_max": "a person decides some first: forkwood memory lists them",
+    "memories_accepted_max": "'forkwood memory --forget NAME' lets one be forgotten",
+}
+"""What makes room, by the limit that was met."""
+
+
 def _within(limit: str, what: str, got: int, bound: int) -> None:
     if got > bound:
-        raise LimitExceeded(what, limit=limit, bound=bound, got=got)
+        raise LimitExceeded(what, limit=limit, bound=bound, got=got, hint=_ROOM[limit])

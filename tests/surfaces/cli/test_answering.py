@@ -46,6 +46,15 @@ def test_a_stop_is_told_with_the_command_that_answers(tmp_path: Path) -> None:
     assert (as_json.code, as_json.err, as_json.lines[-1]["status"]) == (0, "", "done")
 
 
+def test_an_answer_is_read_from_standard_input(tmp_path: Path) -> None:
+    ask = {"name": "ask_user", "arguments": {"questions": [{"text": "Which?"}]}}
+    succeed("new", "--model", scripted(tmp_path, {"tool_calls": [ask]}, {"text": "Done."}))
+    assert run_cli("send", "Hi").code == 5
+    (asked,) = given(["pending"])
+    ran = run_cli("answer", asked["id"], "-", "--no-run", "--json", stdin=b"the first one\n")
+    assert (ran.code, ran.lines[-1]["answer"]) == (0, "the first one")
+
+
 def test_a_pipe_into_a_chat_is_asked_nothing(tmp_path: Path) -> None:
     succeed("new", "--model", scripted(tmp_path, {"tool_calls": [SEARCH]}, {"text": "Done."}))
     ran = run_cli("chat", stdin=b"Hi\n")

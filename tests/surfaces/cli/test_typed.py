@@ -12,7 +12,7 @@ import pytest
 from forkwood.domain import limits
 from forkwood.domain.errors import LimitExceeded, Misused
 from forkwood.surfaces.cli.terminal import Terminal
-from forkwood.surfaces.cli.typed import edited, is_unread, read_within, text_from, text_of
+from forkwood.surfaces.cli.typed import edited, is_unread, read_within, text_from, text_of, texts_of
 from tests.surfaces.cli.desks import Stream, terminal
 
 
@@ -44,6 +44,12 @@ def test_what_is_no_text_is_refused_at_its_byte(found: bytes, byte: int) -> None
 def test_only_a_dash_reads_standard_input() -> None:
     assert text_of("-", terminal(b"from there\n")) == "from there"
     assert text_of("--", terminal(b"unread")) == "--"
+
+
+def test_one_of_several_texts_can_come_from_standard_input() -> None:
+    assert texts_of(("a", "-"), terminal(b"from there\n")) == ("a", "from there")
+    with pytest.raises(Misused, match="once"):
+        texts_of(("-", "-"), terminal(b"from there\n"))
 
 
 def test_the_bound_is_exact() -> None:

@@ -12,7 +12,7 @@ from tests.surfaces.cli.desks import terminal, written
 from tests.surfaces.cli.made import name
 from tests.surfaces.cli.test_markdown import RUN, delta, result, turn_started
 
-LEFT = "A reply was left at work here (run 00000001): it is asked for again, what came is kept."
+LEFT = "A run was left here that is not over (run 00000001): it goes on first, and what had come is kept."
 
 
 def plain(*seen: object) -> str:

@@ -36,11 +36,13 @@ def answer(call: Call, *, interaction: str, words: tuple[str, ...], remember: st
     """Answer what waits for you; the run then goes on here, unless another process drives it.
 
     WORDS are allow or deny for an approval; retry, done or failed for a call in doubt; go-on or stop for a prompt that
-    was cut; for a question any text, and for several questions a text each.
+    was cut; for a question any text (`-` reads it from standard input), and for several questions a text each.
     """
     from forkwood.surfaces.cli.hearing import hear
+    from forkwood.surfaces.cli.typed import texts_of
 
-    answered = call.runtime.answer(interaction, words, remember=remember, key=call.key)
+    given = texts_of(words, call.terminal)
+    answered = call.runtime.answer(interaction, given, remember=remember, key=call.key)
     if no_run:
         call.give(answered, lambda: call.terminal.hint(answered_words(answered)))
         return 0

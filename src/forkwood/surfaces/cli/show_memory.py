@@ -31,6 +31,8 @@ def draw_history(versions: Sequence[Memory], terminal: Terminal) -> str:
 def decided_words(memory: Memory) -> str:
     """What a decision came to, and the way to another."""
     name, words = visible(memory.name), f"forkwood memory --history {ending(memory.id)} shows every version."
+    if memory.purged:
+        return f"What this memory said was purged; it was {memory.state} before. {words}"
     if not memory.value:
         return f"'{name}' is forgotten: no later run is told it. {words}"
     if memory.state == "rejected":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Sequence
 from typing import BinaryIO
 
 from forkwood.domain import limits
@@ -25,6 +26,13 @@ def text_of(argument: str, terminal: Terminal) -> str:
         hint="nothing was stored; a long text goes along as a file: --attach FILE",
     )
     return text_from(found, "standard input")
+
+
+def texts_of(arguments: Sequence[str], terminal: Terminal) -> tuple[str, ...]:
+    """ARGUMENTS, the one that is `-` as `text_of` reads it. Raises as that does, and Misused for a second `-`."""
+    if list(arguments).count(STDIN) > 1:
+        raise Misused("- stands for standard input, which can be read once", hint="give the other texts as arguments")
+    return tuple(text_of(one, terminal) for one in arguments)
 
 
 def is_unread(terminal: Terminal) -> bool:

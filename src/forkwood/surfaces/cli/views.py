@@ -120,7 +120,9 @@ class Finishing:
             self.close()
             self.run = seen.run
             name = ending(seen.run or "")
-            self.terminal.note(f"A reply was left at work here (run {name}): it is asked for again, what came is kept.")
+            self.terminal.note(
+                f"A run was left here that is not over (run {name}): it goes on first, and what had come is kept."
+            )
             self._turning.enter_context(waiting("Finishing it", self.terminal))
         note_try(seen, self.terminal)
         return True
