@@ -254,3 +254,35 @@ def test_a_repeated_send_prints_the_run_as_it_stands_by_then(runtime: Runtime, t
     again = answered(runtime, runtime.send("hi", models=[model], key="k"))
     assert again == first
     assert texts(runtime) == ["hi", "yes"]
+
+
+def resumed(runtime: Runtime) -> str:
+    """What `resume` goes on with where it is told no run; the new one is driven."""
+    answered(runtime, runtime.resume())
+    return str([event for event in runtime.log() if event.kind == "run.resumed"][-1].payload["resumes"])
+
+
+def test_without_a_name_the_newest_is_resumed_that_nobody_went_on_from(runtime: Runtime, tmp_path: Path) -> None:
+    refusing = script(tmp_path, {"text": "x", "fail": {"status": 401, "times": 9}})
+    failed = runtime.send("one", models=[refusing])
+    answered(runtime, failed)
+    assert resumed(runtime) == failed.runs[0]
+    assert resumed(runtime) == runtime.runs()[1].id != failed.runs[0]
+
+
+def test_a_reply_that_was_cut_is_gone_on_with_until_something_follows_it(runtime: Runtime, tmp_path: Path) -> None:
+    cut = script(tmp_path, {"text": "and so", "finish": "length"}, name="cut.json")
+    whole = script(tmp_path, {"text": "yes"}, name="whole.json")
+    first = runtime.send("two", models=[cut])
+    answered(runtime, first)
+    assert runtime.partial(first.runs) == set(first.runs)
+    assert resumed(runtime) == first.runs[0]
+    assert resumed(runtime) == runtime.runs()[1].id != first.runs[0]
+    assert texts(runtime) == ["two", "and so", "and so", "and so"]
+    last = runtime.send("three", models=[whole])
+    answered(runtime, last)
+    assert runtime.partial(last.runs) == set()
+    with pytest.raises(NotFound):
+        runtime.resume()
+    with pytest.raises(Conflict):
+        runtime.resume(last.runs[0])

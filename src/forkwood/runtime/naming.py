@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable
 
 from msgspec import Struct
 
 from forkwood.domain.errors import Misused, NotFound, Refused
 from forkwood.domain.ids import Id, ending
-from forkwood.domain.run import RunStatus
+from forkwood.domain.run import Run
 from forkwood.domain.tree import Node, Spot, parse_place
 from forkwood.store import conversations, locate, marks, names, nodes, places, runs, walk
 from forkwood.store.db import Tx
@@ -56,14 +56,14 @@ def node_anywhere(tx: Tx, here: str | None, name: str) -> int:
     return node(tx, conversation(tx, here), name)
 
 
-def run(tx: Tx, here: str | None, name: str | None, states: Collection[RunStatus]) -> Id:
-    """The run of that name; None: the newest in one of STATES, of a conversation or (None) of the current one, of all
-    where there is none. Raises NotFound."""
+def run(tx: Tx, here: str | None, name: str | None, fits: Callable[[Run], bool]) -> Id:
+    """The run of that name; None: the newest that FITS, of a conversation or (None) of the current one, of all where
+    there is none. Raises NotFound."""
     if name is not None:
         return names.run(tx, name)
     nowhere = here is None and conversations.current(tx) is None
     for one in runs.listed(tx, None if nowhere else conversation(tx, here)):
-        if one.status in states:
+        if fits(one):
             return one.id
     raise NotFound("no run is in such a state here", hint="forkwood runs lists all; name one")
 

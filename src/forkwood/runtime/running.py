@@ -12,7 +12,7 @@ from forkwood.domain.act import RunResumed
 from forkwood.domain.errors import Conflict
 from forkwood.domain.ids import Id, ending
 from forkwood.domain.response import Started
-from forkwood.domain.run import ACTIVE, Run, RunStatus
+from forkwood.domain.run import ACTIVE, Run
 from forkwood.domain.watch import Result, Seen
 from forkwood.runtime import driven, naming, queueing
 from forkwood.runtime.acts import Acting, OpenAct
@@ -20,11 +20,9 @@ from forkwood.runtime.talking import open_runs, out_of_trash, response
 from forkwood.store import nodes, runs, walk
 from forkwood.store.db import Tx
 
-_RESUMABLE: frozenset[RunStatus] = ACTIVE | {"failed", "cancelled"}
-
 
 class Running(Acting):
-    """drive, settle, going_on, resume, cancel."""
+    """drive, settle, was_done, going_on, partial, resume, cancel."""
 
     async def drive(self, wanted: Sequence[Id]) -> AsyncGenerator[Seen]:
         """Drive runs that nobody drives and follow the others: deltas and events as they come, a Result for each.
@@ -58,6 +56,11 @@ class Running(Acting):
                 async for seen in items:
                     yield seen
 
+    def was_done(self, key: str) -> bool:
+        """Whether a command with KEY has come before, done or still at work. Raises Misused or LimitExceeded for what
+        can be no key."""
+        return self._receipt(key) is not None
+
     def going_on(self, begun: Sequence[Id]) -> tuple[Id, ...]:
         """What is to be driven when a person goes on with runs of one conversation: the runs that have BEGUN, then what
         else was left at work there, oldest first."""
@@ -65,6 +68,11 @@ class Running(Acting):
             here = {runs.details(tx, run).conversation for run in begun}
             left = [run for conversation in here for run in driven.left(tx, self.house, conversation)]
         return tuple(dict.fromkeys((*begun, *left)))
+
+    def partial(self, found: Sequence[Id]) -> frozenset[Id]:
+        """Those of the runs FOUND whose last reply is partial: `resume` goes on with it."""
+        with self.house.store.read() as tx:
+            return frozenset(run for run in found if _is_partial(tx, run))
 
     def resume(self, run: str | None = None, *, conversation: str | None = None, key: str | None = None) -> Started:
         """Go on with a run: one that nobody drives is to be driven (`drive` does it); one that failed, was cancelled or
@@ -74,13 +82,13 @@ class Running(Acting):
         """
 
         def do(tx: Tx) -> Started:
-            old = runs.row(tx, naming.run(tx, conversation, run, _RESUMABLE))
+            old = runs.row(tx, naming.run(tx, conversation, run, lambda one: _can_go_on(tx, one)))
             act = OpenAct(tx, self.house, runs.details(tx, old.id).conversation, key)
             tip = runs.tip(tx, old.id)
             last = walk.last(tx, tip)
             if old.status in ACTIVE:
                 return response(act, last, (old.id,))
-            if old.status == "done" and not (last and nodes.row(tx, last).partial):
+            if old.status == "done" and not _is_partial(tx, old.id):
                 raise Conflict(
                     f"run {ending(old.id)} is done, and its reply is whole",
                     hint="forkwood retry NODE asks for another reply, forkwood send goes on",
@@ -102,7 +110,7 @@ class Running(Acting):
         """
 
         def do(tx: Tx) -> Id:
-            name = naming.run(tx, conversation, run, ACTIVE)
+            name = naming.run(tx, conversation, run, lambda one: one.status in ACTIVE)
             self.house.engine.end(tx, name, self.house.who)
             return name
 
@@ -110,6 +118,21 @@ class Running(Acting):
         self.house.engine.poke(name)
         with self.house.store.read() as tx:
             return runs.row(tx, name)
+
+
+def _is_partial(tx: Tx, run: Id) -> bool:
+    last = walk.last(tx, runs.tip(tx, run))
+    return bool(last) and nodes.row(tx, last).partial
+
+
+def _can_go_on(tx: Tx, run: Run) -> bool:
+    """Whether who names no run may mean this one: at work, or stopped or cut short and nobody went on from it."""
+    if run.status in ACTIVE:
+        return True
+    if run.status == "done":
+        tip = runs.tip(tx, run.id)
+        return _is_partial(tx, run.id) and nodes.leaf_below(tx, tip) == tip
+    return not runs.is_resumed(tx, run.id)
 
 
 def _arguments(run: str | None, conversation: str | None) -> dict[str, Any]:

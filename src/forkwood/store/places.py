@@ -9,6 +9,9 @@ from forkwood.store import marks, nodes, walk
 from forkwood.store.db import Tx
 
 _parts = nodes.parts_of
+_MODELS = walk.reading("n.seq, n.model")
+_NEAR = 8
+"""How many entries are looked at first, and how many times as many next."""
 
 
 def checked(tx: Tx, node: int, cut: int) -> Spot:
@@ -41,6 +44,17 @@ def said(tx: Tx, spot: Spot, *, log: int | None = None) -> list[Said]:
     for stretch in walk.stretches(tx, spot):
         found += _said(stretch.rows)
     return found
+
+
+def last_model(tx: Tx, spot: Spot) -> str | None:
+    """The model of the last reply on the path at a place; None where no model has spoken there."""
+    whole, count = walk.size(tx, spot), _NEAR
+    while True:
+        rows = walk.messages(tx, spot, min(count, whole), _MODELS)
+        found: str | None = next((model for _, model in reversed(rows) if model), None)
+        if found or count >= whole:
+            return found
+        count *= _NEAR
 
 
 def _said(rows: list[walk.Row]) -> list[Said]:

@@ -189,6 +189,13 @@ def client(tx: Tx, run: Id) -> str | None:
     return found
 
 
+def is_resumed(tx: Tx, run: Id) -> bool:
+    """Whether a person had another run go on from where this one stopped."""
+    resumed = """SELECT EXISTS (SELECT 1 FROM event WHERE conversation = (SELECT conversation FROM run WHERE id = ?)
+      AND act = 1 AND kind = 'run.resumed' AND payload ->> '$.resumes' = ?)"""
+    return bool(tx.value(resumed, (bytes.fromhex(run), run)))
+
+
 def last_reply(tx: Tx, run: Id) -> int | None:
     """The node of the run's last reply; None where none was kept."""
     found: int | None = tx.value(

@@ -168,6 +168,8 @@ def test_runs_say_how_they_ended() -> None:
     left = show_lists.draw_runs([run(status="running"), run()], PLAIN, left={run().id}).split("\n")
     assert left[0].startswith("00000001  left at work  a:b")
     assert left[0].endswith("forkwood resume 00000001 goes on")
+    cut = show_lists.draw_runs([run(), run(id=name(9))], PLAIN, partial={name(9)}).split("\n")
+    assert [line.split("  ")[1] for line in cut] == ["done", "done, cut"]
     assert show_lists.draw_runs([], PLAIN) == "There are no runs."
 
 

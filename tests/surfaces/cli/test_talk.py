@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from forkwood.domain import limits
 from forkwood.surfaces.cli.desk import Call, Desk
 from forkwood.surfaces.cli.talk import tell_who
 from tests.surfaces.cli.desks import given, run_cli, succeed, terminal, written
@@ -109,9 +110,36 @@ def test_a_person_is_told_who_answers_where_nobody_chose(tmp_path: Path) -> None
         assert written(desk.terminal.err) == told
 
 
+def test_a_person_is_told_where_another_model_answers_than_before(talking: str, tmp_path: Path) -> None:
+    before = given(["path"])[-1]["node"]["origin"]["model"]
+    other = scripted(tmp_path, {"text": "x"}, file="other.json")
+    with Desk(terminal(is_screen=True, **os.environ)) as desk:  # type: ignore[arg-type]
+        call = Call(desk, conversation=desk.runtime.conversation().id, key=None, as_json=False)
+        desk.terminal.in_chat = True
+        reply = desk.runtime.path()[-1].node.id
+        tell_who(call, desk.runtime.send("Again?", at=reply), ())
+        assert written(desk.terminal.err) == ""
+        desk.runtime.set("model", other)
+        tell_who(call, desk.runtime.send("And now?", at=reply), ())
+        told = " ".join(written(desk.terminal.err).split())
+    assert f"{other} answers: this conversation says so. The last reply here is of {before}." in told
+
+
 def test_a_reply_cut_by_its_limit_says_so(talking: str, tmp_path: Path) -> None:
     cut = scripted(tmp_path, {"text": "It goes on and", "finish": "length"}, file="cut.json")
     assert "cut at the token limit: forkwood resume" in succeed("send", "Tell", "--model", cut).err
+
+
+def test_resume_without_a_name_goes_on_with_the_reply_that_was_cut_and_with_it_once(tmp_path: Path) -> None:
+    cut = scripted(tmp_path, {"text": "It goes on and", "finish": "length"}, file="cut.json")
+    more = scripted(tmp_path, {"text": " on."}, file="more.json")
+    succeed("new", "--model", cut)
+    succeed("send", "Tell")
+    assert "  done, cut  " in succeed("runs").out
+    (tmp_path / "cut.json").write_text((tmp_path / "more.json").read_text())
+    assert (more, succeed("resume", "--json").lines[-1]["text"]) == (more, " on.")
+    assert texts() == ["Tell", "It goes on and", " on."]
+    assert run_cli("resume").code == 3, "what came of it is whole"
 
 
 CREDENTIAL = {"SOME_API_TOKEN": "tok-0123456789abcdef"}
@@ -295,6 +323,28 @@ def test_a_run_is_cancelled_from_elsewhere(tmp_path: Path) -> None:
         process.communicate(timeout=60)
     assert process.returncode == 130
     assert given(["runs"])[0]["status"] == "cancelled"
+
+
+def test_a_cancel_waits_for_the_end_of_a_run_that_another_process_drives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    succeed("new", "--model", slow(tmp_path))
+    monkeypatch.setattr(limits, "cancel_wait_ms", 60_000)
+    with start("send", "Talk", "--json") as process:
+        run = first_delta(process)["run"]
+        assert succeed("cancel").out.startswith(f"{run[-8:]}  cancelled  ")
+        process.communicate(timeout=60)
+
+
+def test_a_cancel_that_is_not_heard_yet_says_that_it_was_asked(tmp_path: Path) -> None:
+    succeed("new", "--model", slow(tmp_path))
+    with start("send", "Talk", "--json") as process:
+        run = first_delta(process)["run"]
+        process.send_signal(signal.SIGSTOP)
+        told = succeed("cancel", run).out
+        process.send_signal(signal.SIGCONT)
+        process.communicate(timeout=60)
+    assert told.startswith(f"{run[-8:]}  running  ") and told.endswith("  asked to end\n")
 
 
 def test_a_reader_that_leaves_does_not_end_the_run(tmp_path: Path) -> None:

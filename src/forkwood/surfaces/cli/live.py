@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextlib import ExitStack, aclosing
+from contextlib import ExitStack, aclosing, suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
+from forkwood.domain import limits
 from forkwood.domain.ids import Id
 from forkwood.domain.watch import EventSeen, Result, Seen
 from forkwood.surfaces.cli.failures import EXIT_CODES_BY_KIND, INTERRUPTED, WAITING
@@ -18,6 +19,7 @@ from forkwood.surfaces.cli.terminal import Terminal
 from forkwood.surfaces.cli.waiting import waiting
 
 if TYPE_CHECKING:
+    from forkwood.domain.run import Run
     from forkwood.runtime import Runtime
 
 WORST_FIRST = (7, 6, 1, WAITING, INTERRUPTED, 0)
@@ -91,6 +93,22 @@ def follow(runtime: Runtime, runs: Sequence[Id], view: View, terminal: Terminal)
         followed=tuple(result for result in results if result.run not in runs),
         cut=frozenset(run for run, finish in finishes.items() if run and finish == "length"),
     )
+
+
+def until_ended(runtime: Runtime, run: Run) -> Run:
+    """RUN, which another process was asked to end, when it has ended; as it stands where that takes too long."""
+
+    async def watch() -> None:
+        with suppress(TimeoutError):
+            async with (
+                asyncio.timeout(limits.cancel_wait_ms / 1000),
+                aclosing(runtime.watch(None, run=run.id)) as items,
+            ):
+                async for _ in items:
+                    pass
+
+    asyncio.run(watch())
+    return next((one for one in runtime.runs(conversation=run.conversation) if one.id == run.id), run)
 
 
 def exit_code(results: Sequence[Result]) -> int:

@@ -175,30 +175,37 @@ def _hidden(node: Node, width: int) -> str:
     return f"{ending(node.id)}  {role_of(node)}  {cropped(one_line(node), width - 30)}  in {ending(node.conversation)}"
 
 
-def draw_runs(runs: Sequence[Run], inks: Inks, *, left: Collection[Id] = (), hint: Callable[[str], str] = str) -> str:
-    """Each run with its model, its state, and how far it came. LEFT: those at work that nobody drives; HINT spells
-    commands as they are given here."""
+def draw_runs(
+    runs: Sequence[Run],
+    inks: Inks,
+    *,
+    left: Collection[Id] = (),
+    partial: Collection[Id] = (),
+    hint: Callable[[str], str] = str,
+) -> str:
+    """Each run with its model, its state, and how far it came. LEFT: those at work that nobody drives; PARTIAL: those
+    whose reply is not whole; HINT spells commands as they are given here."""
     if not runs:
         return "There are no runs."
-    return "\n".join(run_line(run, inks, goes_on=hint(_goes_on(run)) if run.id in left else "") for run in runs)
+    return "\n".join(
+        run_line(run, inks, left=run.id in left, partial=run.id in partial)
+        + (hint(_goes_on(run)) if run.id in left else "")
+        for run in runs
+    )
 
 
 def _goes_on(run: Run) -> str:
     return f"  forkwood resume {ending(run.id)} goes on"
 
 
-def run_line(run: Run, inks: Inks, *, goes_on: str = "") -> str:
-    """One run in one line; one that was left with what GOES_ON with it."""
-    state = (
-        inks.alarm("left at work")
-        if goes_on
-        else {"running": inks.mark, "waiting": inks.mark, "failed": inks.alarm}.get(run.status, inks.dim)(run.status)
-    )
+def run_line(run: Run, inks: Inks, *, left: bool = False, partial: bool = False) -> str:
+    """One run in one line. LEFT: nobody drives it; PARTIAL: it is done, and its last reply is not whole."""
+    colours = {"running": inks.mark, "waiting": inks.mark, "failed": inks.alarm}
+    state = colours.get(run.status, inks.dim)(f"{run.status}{', cut' * partial}")
     tokens = f"{run.usage.input:,} + {run.usage.output:,} tokens"
     error = f"  {visible_line(str(run.error.get('message', '')))}" if run.error else ""
-    return (
-        f"{ending(run.id)}  {state}  {visible_line(run.model)}  at {short(run.tip)}  {inks.dim(tokens)}{error}{goes_on}"
-    )
+    shown = inks.alarm("left at work") if left else state
+    return f"{ending(run.id)}  {shown}  {visible_line(run.model)}  at {short(run.tip)}  {inks.dim(tokens)}{error}"
 
 
 def event_line(event: Event, inks: Inks) -> str:

@@ -117,7 +117,7 @@ def retry(call: Call, *, node: str, models: tuple[str, ...]) -> int:
 def resume(call: Call, *, run: str | None) -> int:
     """Drive a run that nobody drives, or let one that failed, was cancelled or broke off go on from its tip.
 
-    Without RUN: the newest of the conversation. What else was left at work there goes on too.
+    Without RUN: the newest of the conversation that nobody went on from. What else was left at work there goes on too.
     """
     started = call.runtime.resume(run, conversation=call.conversation, key=call.key)
     return answered(call, replace(started, runs=call.runtime.going_on(started.runs)))
@@ -127,7 +127,16 @@ def resume(call: Call, *, run: str | None) -> int:
 def runs(call: Call) -> None:
     """List the runs, newest first. Without -c: of all conversations."""
     found = call.runtime.runs(conversation=call.named)
-    call.give(found, lambda: draw_runs(found, call.terminal.pen.inks, left=_left(call, found), hint=call.terminal.hint))
+    call.give(
+        found,
+        lambda: draw_runs(
+            found,
+            call.terminal.pen.inks,
+            left=_left(call, found),
+            partial=_partial(call, found),
+            hint=call.terminal.hint,
+        ),
+    )
 
 
 @verb("cancel", conversation=False, key=True)
@@ -135,10 +144,15 @@ def runs(call: Call) -> None:
 def cancel(call: Call, *, run: str | None) -> None:
     """End a run, from whichever process. What came of its reply is kept, marked partial.
 
-    Without RUN: the newest of the conversation that is at work.
+    Without RUN: the newest of the conversation that is at work. Half a second is waited for whoever drives it.
     """
+    from forkwood.surfaces.cli.live import until_ended
+
     ended = call.runtime.cancel(run, conversation=call.conversation, key=call.key)
-    call.give(ended, lambda: run_line(ended, call.terminal.pen.inks))
+    if ended.status in ACTIVE:
+        ended = until_ended(call.runtime, ended)
+    asked = "" if ended.status not in ACTIVE else "  asked to end"
+    call.give(ended, lambda: run_line(ended, call.terminal.pen.inks) + asked)
 
 
 def answered(call: Call, started: Started, *, running: str = "", resting: str = "") -> int:
@@ -161,7 +175,7 @@ def answered(call: Call, started: Started, *, running: str = "", resting: str = 
 
 def finish_left(call: Call) -> None:
     """Let what was left at work in the conversation of CALL come to its end, before something new is said there."""
-    if call.conversation is None and current(call) is None:
+    if call.is_repeat or (call.conversation is None and current(call) is None):
         return
     if call.runtime.left(conversation=call.conversation):
         from forkwood.surfaces.cli.hearing import settle
@@ -186,12 +200,18 @@ def retry_words(started: Started) -> str:
 
 
 def tell_who(call: Call, started: Started, models: Sequence[str]) -> None:
-    """Tell a person at a screen which model answers and why it is that one, where nobody chose one."""
+    """Tell a person at a screen which model answers and why it is that one, where nobody chose one or it is another
+    than before. A chat has said at its beginning who answers."""
     if models or not started.runs or not call.terminal.err.isatty():
         return
-    if call.runtime.conversation(started.conversation).model is None:
-        found = call.runtime.answering(conversation=started.conversation)
-        call.remark(call.terminal.pen.inks.dim(f"{visible_line(found.model)} answers: {visible_line(found.why)}."))
+    found = call.runtime.answering(conversation=started.conversation)
+    before = call.runtime.replied_before(started.runs[0]) or found.model
+    is_chosen = call.terminal.in_chat or call.runtime.conversation(started.conversation).model is not None
+    if before == found.model and is_chosen:
+        return
+    other = "" if before == found.model else f" The last reply here is of {visible_line(before)}."
+    words = f"{visible_line(found.model)} answers: {visible_line(found.why)}.{other}"
+    call.remark(call.terminal.pen.inks.dim(words))
 
 
 def current(call: Call) -> Id | None:
@@ -218,7 +238,12 @@ def _said(call: Call, text: str | None, *, attached: bool) -> str:
 def _left(call: Call, runs: Sequence[Run]) -> frozenset[Id]:
     """Those of RUNS that are at work and that nobody drives."""
     here = {run.conversation for run in runs if run.status in ACTIVE}
-    return frozenset(run for conversation in here for run in call.runtime.left(conversation=conversation))
+    return frozenset(run for conversation in here for run in call.runtime.abandoned(conversation=conversation))
+
+
+def _partial(call: Call, runs: Sequence[Run]) -> frozenset[Id]:
+    """Those of RUNS that are done, and yet their last reply is not whole."""
+    return call.runtime.partial([run.id for run in runs if run.status == "done"])
 
 
 def _words_of(call: Call, node: str) -> str:
