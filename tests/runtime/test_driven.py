@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from forkwood.domain import limits
+from forkwood.domain.ids import time_of
 from forkwood.domain.settings import Settings
 from forkwood.engine.driver import Driver
 from forkwood.runtime import Runtime, driven
@@ -53,3 +55,26 @@ def test_a_run_that_the_engine_of_this_process_has_is_driven(home: Path) -> None
     [run] = runtime.send("hi").runs
     assert not runtime.house.engine.is_driven(run, None)
     assert runtime.left() == [run]
+
+
+def test_a_run_that_began_this_moment_is_not_said_to_be_left(home: Path) -> None:
+    store = open_store(home, now_ms=NOON)
+    runtime = door(store, Settings(home=str(home), model="scripted:/nowhere.json"))
+    runtime.new(title="t")
+    [run] = runtime.send("hi").runs
+    assert (runtime.left(), runtime.abandoned()) == ([run], [])
+    runtime.house.clock = lambda: time_of(run) + limits.taken_up_ms - 1
+    assert runtime.abandoned() == []
+    runtime.house.clock = lambda: time_of(run) + limits.taken_up_ms
+    assert runtime.abandoned() == [run]
+
+
+def test_a_run_that_was_driven_before_is_said_to_be_left_at_once(home: Path) -> None:
+    runtime = door(open_store(home, now_ms=NOON), Settings(home=str(home), model="scripted:/nowhere.json"))
+    runtime.new(title="t")
+    [run] = runtime.send("hi").runs
+    other = Driver.start(home / "drivers", lambda: "other")
+    with runtime.house.store.write() as tx:
+        holding.hold(tx, run, "other", NOON)
+    other.close()
+    assert runtime.abandoned() == [run]

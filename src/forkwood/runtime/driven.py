@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from forkwood.domain.ids import Id
+from forkwood.domain import limits
+from forkwood.domain.ids import Id, time_of
 from forkwood.domain.run import MOVING
 from forkwood.engine import driver
 from forkwood.runtime.house import House
@@ -15,6 +16,12 @@ def is_driven(house: House, run: runs.RunRow) -> bool:
     if house.begun_engine is not None:
         return house.begun_engine.is_driven(run.run, run.driver)
     return run.driver is not None and driver.lives(house.beside / driver.FOLDER, run.driver)
+
+
+def abandoned(tx: Tx, house: House, conversation: int) -> list[Id]:
+    """Those of `left` of which that can be said: driven before, or not taken up in time by whoever began them."""
+    since = house.clock() - limits.taken_up_ms
+    return [run for run in left(tx, house, conversation) if runs.details(tx, run).takeover or time_of(run) <= since]
 
 
 def left(tx: Tx, house: House, conversation: int) -> list[Id]:

@@ -197,7 +197,7 @@ def _beside_head(call: Call, branches: Sequence[Branch]) -> dict[str, Any]:
 
 def _mention_undriven(call: Call) -> None:
     """Say that a run is at work here and nobody drives it: this command does not."""
-    for run in call.runtime.left(call.conversation):
+    for run in call.runtime.abandoned(call.conversation):
         name = ending(run)
         call.terminal.note(call.terminal.hint(f"Run {name} was left at work: forkwood resume {name} goes on with it."))
 
@@ -220,7 +220,7 @@ def _marked(call: Call, nodes: Sequence[Node]) -> Marked:
     from forkwood.surfaces.cli.tree_rows import node_of
 
     at_work = [run for run in call.runtime.runs(conversation=call.conversation) if run.status in ACTIVE]
-    nobodys = frozenset(call.runtime.left(conversation=call.conversation) if at_work else ())
+    nobodys = frozenset(call.runtime.abandoned(conversation=call.conversation) if at_work else ())
     tips = {run.id: node_of(run.tip) or "" for run in at_work}
     labels: dict[str, list[str]] = {}
     for name, node in call.runtime.labels(conversation=call.conversation).items():
