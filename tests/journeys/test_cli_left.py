@@ -17,7 +17,7 @@ from tests.surfaces.cli.scripts import scripted
 
 WORDS = "word " * 60
 FINISHING = "A run was left here that is not over"
-AGAIN = "it is asked for again, what came is kept."
+AGAIN = "it goes on first, and what had come is kept."
 
 
 @pytest.fixture

@@ -94,6 +94,7 @@ class Purged(Struct, frozen=True, kw_only=True):
     nodes: tuple[Id, ...]
     conversations: tuple[Id, ...]
     kept: tuple[Id, ...]
+    queued: tuple[Id, ...] = ()
 
 
 class NoticeGiven(Struct, frozen=True, kw_only=True):

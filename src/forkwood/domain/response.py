@@ -29,10 +29,22 @@ class Affects(Struct, frozen=True, kw_only=True):
 
 
 class Moved(Struct, frozen=True, kw_only=True):
-    """Where the head stands now (a place, null for an empty path), and the node that was appended, if one was."""
+    """Where the head stands now (a place, null for an empty path), and the node that was appended, if one was.
+
+    GONE: the message that `drop` took out of the branch, and behind it the other of its tool group.
+    """
 
     head: str | None
     node: Node | None
+    gone: tuple[Id, ...] = ()
+
+
+class Switched(Conversation, frozen=True, kw_only=True):
+    """A conversation after `switch`. PASSED: the message that was named, where the head stands at another: it went on
+    to a leaf below, or STAYS where it was, for the message is on its branch."""
+
+    passed: Id | None = None
+    stays: bool = False
 
 
 class Started(Struct, frozen=True, kw_only=True):
@@ -63,10 +75,12 @@ class SettingChange(Struct, frozen=True, kw_only=True):
 
 
 class Touched(Struct, frozen=True, kw_only=True):
-    """What hide or unhide did: NODES whose state changed (none: it was so already), or the conversation."""
+    """What hide or unhide did: NODES whose state changed (none: it was so already), or the conversation. NAMED: the
+    message that was named."""
 
     affects: Affects
     hidden: bool
+    named: Id | None = None
     nodes: tuple[Id, ...] = ()
     conversation: Id | None = None
 
@@ -81,7 +95,7 @@ class FileTouched(Struct, frozen=True, kw_only=True):
 
 class PurgeReport(Struct, frozen=True, kw_only=True):
     """What a purge destroyed, what stayed because another conversation carries it, what it could not reach, and what
-    became of files beside the store."""
+    became of files beside the store. QUEUED: messages that were in the queue or had been taken out of it."""
 
     nodes: tuple[Id, ...]
     conversations: tuple[Id, ...]
@@ -89,6 +103,7 @@ class PurgeReport(Struct, frozen=True, kw_only=True):
     affects: Affects
     out_of_reach: tuple[str, ...]
     files: tuple[FileTouched, ...] = ()
+    queued: tuple[Id, ...] = ()
 
 
 class Branch(Struct, frozen=True, kw_only=True):

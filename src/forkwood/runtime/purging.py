@@ -7,16 +7,19 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from forkwood.domain import limits
 from forkwood.domain.errors import Conflict, LimitExceeded, Misused, NotFound, StoreUnusable
 from forkwood.domain.event import Purged
 from forkwood.domain.ids import Id, ending
+from forkwood.domain.queued import Queued
 from forkwood.domain.response import Affects, FileTouched, PurgeReport
+from forkwood.domain.run_event import SteerWithdrawn
 from forkwood.runtime import guard, naming
 from forkwood.runtime.acts import Acting
 from forkwood.runtime.shaping import named_conversation
-from forkwood.store import conversations, leftovers, log, names, nodes, purge, reach, runs
+from forkwood.store import conversations, leftovers, log, names, nodes, purge, queue, reach, runs
 from forkwood.store.db import Tx
 from forkwood.store.purge import Condemned
 
@@ -34,6 +37,8 @@ class Named(Struct, frozen=True, kw_only=True):
     nodes: tuple[int, ...]
     conversations: tuple[int, ...]
     kept: tuple[int, ...]
+    queued: tuple[Id, ...]
+    """Messages that were accepted while a run was at work, by the names they had then."""
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -86,7 +91,7 @@ class Purging(Acting):
         asked = Asked(names=tuple(names), conversation=conversation, everywhere=everywhere)
         with self.house.store.read() as tx:
             named = _named(tx, asked)
-            return _report(tx, named, self._touched(tx, purge.condemned(tx, named.nodes, named.conversations)))
+            return _report(tx, named, self._touched(tx, _condemned(tx, named)))
 
     def _closed(self, tx: Tx, asked: Asked) -> Named:
         """What is meant. Nothing may start any more in the conversations named."""
@@ -128,23 +133,38 @@ class Purging(Acting):
         TELL is told what went: afterwards the store no longer knows all of it.
         """
         named = _named(tx, asked)
-        what = purge.condemned(tx, named.nodes, named.conversations)
+        what = _condemned(tx, named)
         report = _report(tx, named, self._touched(tx, what))
         for run in _active(tx, named.conversations):
             raise _not_ending(asked, run)  # it began after another purge of this conversation was given up
         tell(what)
-        if not purge.tells_anything(tx, named.nodes, named.conversations, what.ids):
+        told = purge.tells_anything(tx, named.nodes, named.conversations, what.ids)
+        if not told and not purge.is_queued(tx, what):
             return report
+        self._withdraw_steers(tx, named)
         purge.destroy(tx, what)
-        for seq in sorted({*named.conversations, *reach.conversations_of(tx, named.nodes)}):
+        around = {names.conversation(tx, queue.row(tx, name).conversation) for name in named.queued}
+        for seq in sorted({*named.conversations, *reach.conversations_of(tx, named.nodes), *around}):
             log.write(
                 tx,
-                Purged(nodes=report.nodes, conversations=report.conversations, kept=report.kept),
+                Purged(
+                    nodes=report.nodes,
+                    conversations=report.conversations,
+                    kept=report.kept,
+                    queued=report.queued,
+                ),
                 who=self.house.who,
                 now_ms=self.house.clock(),
                 conversation=seq,
             )
         return report
+
+    def _withdraw_steers(self, tx: Tx, named: Named) -> None:
+        """A message that was to steer a run comes no more: the run is told, as where it is taken out."""
+        for one in (queue.row(tx, name) for name in named.queued):
+            if one.state == "waiting" and one.steers:
+                event = SteerWithdrawn(queued=one.id)
+                runs.add(tx, one.behind, event, who=self.house.who, now_ms=self.house.clock())
 
     def _touched(self, tx: Tx, what: Condemned) -> tuple[FileTouched, ...]:
         return leftovers.touched(tx, self.house.beside, what)
@@ -155,7 +175,7 @@ class Purging(Acting):
         WHAT went; where that was done before, it is what REPORT names.
         """
         with self.house.store.read() as tx:
-            gone = what or purge.condemned_by_name(tx, (*report.nodes, *report.conversations))
+            gone = what or purge.condemned_by_name(tx, (*report.nodes, *report.conversations, *report.queued))
             leftovers.wipe(tx, self.house.beside, gone)
         self.house.store.vacuum()
         if not self.house.store.checkpoint():
@@ -174,9 +194,13 @@ def _named(tx: Tx, asked: Asked) -> Named:
         raise LimitExceeded("names", limit="purge_names_max", bound=limits.purge_names_max, got=len(asked.names))
     whole: set[int] = set()
     single: set[int] = set()
+    waiting: list[Id] = []
     for name in asked.names:
-        found = _conversation(tx, asked.conversation, name)
-        if found is not None:
+        found = _found(tx, asked.conversation, name)
+        if isinstance(found, Queued):
+            waiting.append(found.id)
+            single |= _versions(tx, names.node(tx, found.node)) if found.node else set()
+        elif found is not None:
             whole.add(found)
             single |= reach.messages_of(tx, found)
         else:
@@ -184,7 +208,30 @@ def _named(tx: Tx, asked: Asked) -> Named:
     inside = whole | reach.conversations_of(tx, single)
     kept = frozenset() if asked.everywhere else purge.carried_outside(tx, single, inside)
     guard.not_under_active_run(tx, single - kept, whole)
-    return Named(nodes=tuple(sorted(single - kept)), conversations=tuple(sorted(whole)), kept=tuple(sorted(kept)))
+    return Named(
+        nodes=tuple(sorted(single - kept)),
+        conversations=tuple(sorted(whole)),
+        kept=tuple(sorted(kept)),
+        queued=tuple(waiting),
+    )
+
+
+def _condemned(tx: Tx, named: Named) -> Condemned:
+    what = purge.condemned(tx, named.nodes, named.conversations)
+    return replace(what, ids=what.ids.union(named.queued))
+
+
+def _found(tx: Tx, here: str | None, name: str) -> int | Queued | None:
+    """The conversation of that name, or the message of the queue where nothing else has it; None for a node's."""
+    try:
+        return _conversation(tx, here, name)
+    except NotFound as nothing:
+        if nothing.facts.get("candidates"):
+            raise
+        try:
+            return queue.row(tx, names.queued(tx, name))
+        except NotFound as neither:
+            raise neither if neither.facts.get("candidates") else nothing from None
 
 
 def _conversation(tx: Tx, here: str | None, name: str) -> int | None:
@@ -228,11 +275,13 @@ def _not_ending(asked: Asked, run: Id) -> Conflict:
 def _report(tx: Tx, named: Named, files: tuple[FileTouched, ...]) -> PurgeReport:
     branches, inside = reach.of_nodes(tx, named.nodes)
     whole = tuple(conversations.row(tx, seq).id for seq in named.conversations)
+    around = {queue.row(tx, name).conversation for name in named.queued}
     return PurgeReport(
         nodes=reach.ids_of(tx, named.nodes),
         conversations=whole,
         kept=reach.ids_of(tx, named.kept),
-        affects=Affects(branches=branches, conversations=tuple(sorted({*inside, *whole}))),
+        affects=Affects(branches=branches, conversations=tuple(sorted({*inside, *whole, *around}))),
         out_of_reach=OUT_OF_REACH,
         files=files,
+        queued=named.queued,
     )

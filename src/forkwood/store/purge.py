@@ -76,21 +76,23 @@ def carried_outside(tx: Tx, nodes: Collection[int], conversations: Collection[in
 
 def condemned_by_name(tx: Tx, ids: Collection[Id]) -> Condemned:
     """All that speaks of the messages and conversations of these names, as far as they are here."""
-    return condemned(tx, _seqs(tx, "node", ids), _seqs(tx, "conversation", ids))
+    found = condemned(tx, _seqs(tx, "node", ids), _seqs(tx, "conversation", ids))
+    return replace(found, ids=found.ids | frozenset(ids))
 
 
 def is_in_copy(tx: Tx, what: Condemned) -> bool:
     """Whether a copy of the store holds words of WHAT."""
     drafted = tx.value(f"SELECT 1 FROM draft WHERE lower(hex(run)) IN {_INSIDE}", (wire.text(_hex(what.runs)),))
-    return bool(drafted) or _waits_in_copy(tx, what) or _tells_in_copy(tx, what)
+    return bool(drafted) or is_queued(tx, what) or _tells_in_copy(tx, what)
 
 
 def _tells_in_copy(tx: Tx, what: Condemned) -> bool:
     return tells_anything(tx, _seqs(tx, "node", what.ids), _seqs(tx, "conversation", what.ids), what.ids)
 
 
-def _waits_in_copy(tx: Tx, what: Condemned) -> bool:
-    """Whether a message of WHAT was not sent yet when the copy was made. A copy of the first version has no queue."""
+def is_queued(tx: Tx, what: Condemned) -> bool:
+    """Whether the queue holds words of WHAT: in a copy also of what was not sent yet when that was made. A copy of the
+    first version has no queue."""
     if tx.value("SELECT 1 FROM sqlite_schema WHERE name = 'queued'") is None:
         return False
     waits = f"SELECT 1 FROM queued WHERE parts <> '[]' AND lower(hex(id)) IN {_INSIDE}"

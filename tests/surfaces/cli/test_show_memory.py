@@ -78,7 +78,7 @@ def test_a_history_tells_what_became_of_each() -> None:
         (NOW, "'tea' is remembered: later runs are told it."),
         (proposal(state="rejected"), "'tea' is rejected: it does not count."),
         (remembered(0, "tea", ""), "'tea' is forgotten: no later run is told it."),
-        (proposal("", name="#1", state="accepted", purged=True), "What this memory said was purged; it was accepted"),
+        (remembered(0, "#1", "", purged=True), "What this memory said was purged; it was accepted"),
     ],
 )
 def test_what_a_decision_came_to(memory: Memory, words: str) -> None:

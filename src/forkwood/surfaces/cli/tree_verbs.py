@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import click
 
-from forkwood.domain.errors import ForkwoodError
 from forkwood.domain.ids import Id, ending
 from forkwood.domain.response import Moved, PurgeReport, Touched
 from forkwood.domain.tree import Entry, Node, is_node_ending
@@ -29,11 +28,8 @@ def switch(call: Call, *, node: str, here: bool) -> None:
 
     A NODE on the path of the head is read there; ID~0 is the place behind it on its own branch, as branches lists it.
     """
-    before, meant = _before(call, node)
     now = call.runtime.switch(node, conversation=call.conversation, here=here, key=call.key)
-    reached = (
-        "" if here or meant in {None, _last(call, now.id)} else reached_words(meant, node, stays=now.head == before)
-    )
+    reached = "" if now.passed is None else reached_words(now.passed, node, stays=now.stays)
     call.give(now, lambda: f"The head is at {short(now.head)}.{call.terminal.hint(reached)}\n{standing(call, now.id)}")
 
 
@@ -43,7 +39,7 @@ def switch(call: Call, *, node: str, here: bool) -> None:
 def label(call: Call, *, node: str, name: str) -> None:
     """Give NODE a name by which it can be called in this conversation."""
     now = call.runtime.label(node, name, conversation=call.conversation, key=call.key)
-    call.give(now, lambda: f"{visible_line(name)} names {ending(call.runtime.labels(conversation=now.id)[name])} now.")
+    call.give(now, lambda: f"{visible_line(name)} names {_labelled(call, now.id, name)} now.")
 
 
 @verb("unlabel", key=True)
@@ -59,12 +55,9 @@ def unlabel(call: Call, *, name: str) -> None:
 @ON
 def drop(call: Call, *, node: str, on: str | None) -> None:
     """Take NODE out of this branch: what follows is carried on without it."""
-    named = call.runtime.show(node, conversation=call.conversation).node.id
-    before = call.runtime.path(on, conversation=call.conversation, hidden=True)
     moved = call.runtime.drop(node, conversation=call.conversation, on=on, key=call.key)
-    left = {entry.node.id for entry in _path(call, call.conversation)}
-    gone = [entry.node for entry in before if entry.node.id not in left]
-    call.give(moved, lambda: f"{dropped_words(named, gone)} {_moved(call, moved)}")
+    gone = [call.runtime.show(one).node for one in moved.gone]
+    call.give(moved, lambda: f"{dropped_words(gone)} {_moved(call, moved)}")
 
 
 @verb("graft", key=True)
@@ -104,7 +97,7 @@ def unhide(call: Call, *, name: str) -> None:
 @click.option("--everywhere", is_flag=True, help="Also what a conversation that is not named carries.")
 def purge(call: Call, *, names: tuple[str, ...], yes: bool, everywhere: bool) -> None:
     """Destroy messages or conversations with every version of them, for good. The one command that does."""
-    if not yes:
+    if not yes and not call.is_repeat:
         _asked(call, names, everywhere=everywhere)
     with waiting("Destroying every trace", call.terminal):
         report = call.runtime.purge(names, conversation=call.conversation, everywhere=everywhere, key=call.key)
@@ -115,41 +108,31 @@ def _path(call: Call, conversation: str | None) -> list[Entry]:
     return call.runtime.path(conversation=conversation, hidden=True)
 
 
-def _last(call: Call, conversation: str | None) -> Id | None:
-    path = _path(call, conversation)
-    return path[-1].node.id if path else None
+def _labelled(call: Call, conversation: Id, name: str) -> str:
+    """The message that NAME is the label of; a command that comes again may come when it is none any more."""
+    node = call.runtime.labels(conversation=conversation).get(name)
+    return "nothing" if node is None else ending(node)
 
 
-def _before(call: Call, node: str) -> tuple[str | None, Id | None]:
-    """The head before a switch, and the message that NODE means as long as that is the head; None for a place."""
-    try:
-        meant = call.runtime.path(node, conversation=call.conversation, hidden=True)
-        head = call.runtime.conversation(call.conversation).head
-    except ForkwoodError:  # the switch itself says what is wrong with it
-        return None, None
-    is_place = "~" in node and not node.startswith("@")
-    return head, None if is_place or not meant else meant[-1].node.id
-
-
-def reached_words(meant: Id | None, typed: str, *, stays: bool) -> str:
+def reached_words(meant: Id, typed: str, *, stays: bool) -> str:
     """What a switch did that did not end at the message MEANT: it went on to a leaf, or STAYS where the head was."""
-    name = ending(meant or "")
+    name = ending(meant)
     if stays:
         said = name if is_node_ending(typed) else f"{visible_line(typed)} ({name})"
         return f" {said} is on this branch already: forkwood switch {name} --here stands there."
     return f" From {name} it went on to the newest leaf below it; --here stands there."
 
 
-def dropped_words(named: Id, gone: Sequence[Node]) -> str:
-    """What is not on the branch any more: the message NAMED, and what went with it."""
-    others = [node for node in gone if node.id != named]
+def dropped_words(gone: Sequence[Node]) -> str:
+    """What is not on the branch any more: the message that was named, and what went with it."""
+    first, *others = gone
     if not others:
-        return f"Dropped {ending(named)} from this branch; every other branch keeps it."
+        return f"Dropped {ending(first.id)} from this branch; every other branch keeps it."
     went = ", ".join(
         f"{'the results of its calls' if node.role == 'tool' else 'the reply that called'} ({ending(node.id)})"
         for node in others
     )
-    return f"Dropped {ending(named)} and with it {went} from this branch; every other branch keeps them."
+    return f"Dropped {ending(first.id)} and with it {went} from this branch; every other branch keeps them."
 
 
 def _moved(call: Call, moved: Moved) -> str:
@@ -160,7 +143,7 @@ def _moved(call: Call, moved: Moved) -> str:
 def _touched(call: Call, touched: Touched, name: str) -> str:
     """What is hidden or visible now, and the way back: by its id, for `@~2` counts what is visible."""
     if not touched.nodes and not touched.conversation:
-        return _untouched(call, name, hidden=touched.hidden)
+        return _untouched(call, ending(touched.named or name), hidden=touched.hidden)
     lasting = ending(touched.nodes[0]) if touched.nodes else name
     back = f"forkwood {'unhide' if touched.hidden else 'hide'} {lasting} takes it back."
     return f"{_state(touched, lasting)}. {reach_words(touched.affects)}\n{back}"
@@ -172,9 +155,8 @@ def _state(touched: Touched, name: str) -> str:
     return f"{name} is {'hidden' if touched.hidden else 'visible'}"
 
 
-def _untouched(call: Call, name: str, *, hidden: bool) -> str:
-    """That NAME was so already, and for who wants something back what there is: `@~2` counts what is visible."""
-    node = ending(call.runtime.show(name, conversation=call.conversation).node.id)
+def _untouched(call: Call, node: str, *, hidden: bool) -> str:
+    """That NODE was so already, and for who wants something back what there is: `@~2` counts what is visible."""
     if hidden:
         return f"{node} is hidden already. forkwood unhide {node} brings it back."
     here = _path(call, call.conversation)
@@ -191,7 +173,7 @@ def _asked(call: Call, names: tuple[str, ...], *, everywhere: bool) -> None:
     from forkwood.domain.errors import Refused
 
     going = call.runtime.purge_preview(names, conversation=call.conversation, everywhere=everywhere)
-    if not going.nodes and not going.conversations:
+    if not (going.nodes or going.conversations or going.queued):
         return  # all of it stays, and the report names it
     question = f"Destroy {_amounts(going)} with every version, for good?"
     for file in going.files:
@@ -204,7 +186,9 @@ def _asked(call: Call, names: tuple[str, ...], *, everywhere: bool) -> None:
 
 
 def _amounts(report: PurgeReport) -> str:
-    amounts = [count_of(len(report.nodes), "message")]
+    amounts = [count_of(len(report.nodes), "message")] if report.nodes or not report.queued else []
+    if report.queued:
+        amounts.append(count_of(len(report.queued), "queued message"))
     if report.conversations:
         amounts.append(count_of(len(report.conversations), "conversation"))
     return " and ".join(amounts)
