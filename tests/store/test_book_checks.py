@@ -21,6 +21,7 @@ CASES = [
     case("numbers unknown", "DELETE FROM sqlite_sequence WHERE name = 'node'", kinds="number", mended=True),
     case("numbers told twice", "INSERT INTO sqlite_sequence VALUES ('run', 99)", kinds="number", mended=True),
     case("a number never given", f"UPDATE run SET seq = {limits.seq_max + 1}", kinds="number"),
+    case("a number before the first", "UPDATE run SET seq = -1", kinds="number"),
     case("purge left open", "INSERT INTO purging VALUES (1)", kinds="purge marker", mended=True),
     case("label at nothing", "UPDATE label SET node = 9999", kinds="dangling"),
     case("mark from the future", "UPDATE mark SET since = 9999", kinds="mark"),

@@ -105,6 +105,14 @@ def test_out_of_numbers_the_store_is_damaged_and_the_disk_not_full(home: Path, g
     assert texts(store) == ["word 0"]
 
 
+def test_a_row_that_is_in_the_way_of_every_new_one_is_damage(home: Path) -> None:
+    store = opened(home)
+    fill(store, 2)
+    broken(home, "UPDATE conversation SET seq = -1")
+    with pytest.raises(StoreUnusable, match="a row has a number that is never given"), store.write() as tx:
+        add_conversation(tx, 2)
+
+
 def test_the_last_number_is_given(home: Path) -> None:
     store = opened(home)
     fill(store, 1)

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from forkwood.domain import limits
 from forkwood.domain.errors import StoreUnusable
 from forkwood.store import doctor, failures, salvage
 from forkwood.store.verify import Report
 from tests.store.breaking import broken, nobody
 from tests.store.richness import rich
-from tests.store.seeds import ME, NOW, opened, texts
+from tests.store.seeds import ME, NOW, add_conversation, opened, texts
 
 
 def repaired(home: Path) -> Report:
@@ -65,6 +66,9 @@ WRONG = [
     "UPDATE label SET node = 9999",
     "UPDATE mark SET since = 9999",
     "CREATE TABLE extra (x)",
+    "UPDATE event SET seq = -1 WHERE seq = 5",
+    "UPDATE node SET seq = -1 WHERE seq = 60",
+    "UPDATE conversation SET turns = 9223372036854775807 WHERE seq = 1",
     "DROP TABLE search",
     "DROP TABLE search_term",
     "DROP TABLE receipt",
@@ -157,6 +161,19 @@ def test_a_message_whose_parts_are_whole_is_kept_whatever_else_is_wrong(home: Pa
     with opened(home).read() as tx:
         kept = tx.one("SELECT parts ->> '$[0].text', role, at_node, length, purged FROM node WHERE seq = 21")
     assert kept == (before[20], "user", 20, 21, 0)
+    assert texts(opened(home)) == before
+
+
+@pytest.mark.parametrize("number", [0, -1, limits.seq_max, limits.seq_max + 1, (1 << 63) - 1])
+def test_a_message_whose_conversation_cannot_be_is_kept(home: Path, number: int) -> None:
+    rich(home)
+    before = texts(opened(home))
+    broken(home, f"UPDATE node SET conversation = {number} WHERE seq IN (1, 21)")
+    assert repaired(home).ok
+    with opened(home).write() as tx:
+        assert tx.value("SELECT conversation FROM node WHERE seq = 21") == 1
+        assert tx.value("SELECT max(seq) FROM conversation") == 3
+        add_conversation(tx, 77)
     assert texts(opened(home)) == before
 
 

@@ -26,6 +26,7 @@ class Case(Struct, frozen=True):
 
 
 SQLITE = [
+    Case(apsw.SQLError("integer overflow"), "corrupt", "more than anybody can have used", "doctor --repair"),
     Case(apsw.BusyError("database is locked"), "locked", "locked by another process", "nothing was written"),
     Case(apsw.LockedError("x"), "locked", "locked by another process", "nothing was written"),
     Case(apsw.SQLError("table search has no column named words"), "shape", "no column named words", "doctor --repair"),

@@ -35,7 +35,7 @@ CASES = [
     Case("conversation", {"created_ms": -1}, ["created_ms"], {"created_ms": 0}),
     Case("conversation", {"seq": limits.seq_max}, []),
     Case("conversation", {"seq": limits.seq_max + 1}, ["seq"]),
-    Case("node", {"conversation": 1 << 60}, ["conversation"]),
+    Case("node", {"conversation": 1 << 60}, ["conversation"], {"conversation": limits.seq_max}),
     Case("node", {"parts": None, "partial": None, "via": "cli"}, []),
     Case("node", {"parts": '[{"kind":"song"}]'}, ["parts"]),
     Case("node", {"via": "cmi"}, ["via"], {"via": "import"}),

@@ -125,9 +125,10 @@ def numbers(tx: Tx) -> Iterator[Problem]:
     """Each table knows the highest number it has given, and no row has one beyond those that are given."""
     for table in _numbered(tx):
         given = tx.rows("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,))
-        newest = tx.value(f"SELECT max(seq) FROM {table}") or 0
-        if newest > limits.seq_max:
-            yield Problem(kind="number", message=f"row {newest} of {table} has a number that is never given")
+        oldest, newest = tx.rows(f"SELECT ifnull(min(seq), 1), ifnull(max(seq), 0) FROM {table}")[0]
+        if oldest < 1 or newest > limits.seq_max:
+            wrong = oldest if oldest < 1 else newest
+            yield Problem(kind="number", message=f"row {wrong} of {table} has a number that is never given")
         elif not _is_number(given, newest):
             said = ", ".join(str(number) for (number,) in given) or "nothing"
             message = f"{table} says that it has given {said}; its newest row has number {newest}"

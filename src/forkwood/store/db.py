@@ -32,6 +32,11 @@ File: TypeAlias = tuple[int, int]
 _SPENT: Final = "SELECT name, seq FROM sqlite_sequence WHERE seq > ?"
 """Also what is no number: text is more than any."""
 
+_NEVER_GIVEN: Final = " UNION ALL ".join(
+    f"SELECT 1 FROM {table} WHERE seq < 1" for table in ("conversation", "node", "event", "run", "summary")
+)
+"""SQLite tells triggers of a row that has no number yet that it has the number -1: one that has it is in their way."""
+
 _BEYOND_RULES: Final = (AssertionError, AttributeError, LookupError, TypeError, ValueError)
 """What a rule fails with that meets a row no rule lets in: a mistake of this program, or damage."""
 
@@ -187,6 +192,8 @@ class Store:
             migrations.build(due)
             if said == "ok" and _schema(self._connection) != _schema(due):
                 said = "its tables are not those of its version"
+            elif said == "ok" and self._connection.execute(_NEVER_GIVEN).fetchone():
+                said = "a row has a number that is never given"
         except (apsw.Error, *UNREADABLE) as error:
             said = str(error)
         return None if said == "ok" else damaged(f"{said}", self.path)

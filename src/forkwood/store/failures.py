@@ -19,6 +19,9 @@ REPAIR = "run `forkwood doctor --repair`: it saves what the file still holds int
 _NOT_OURS = ("no such table", "no such column", "has no column named", "invalid fts5 file format")
 """What SQLite says of our statements where tables are not those of any version of ours."""
 
+_OVERFLOW = "integer overflow"
+"""What SQLite says of a sum of numbers, one of which damage has made immense."""
+
 UNREADABLE = (UnicodeDecodeError, msgspec.DecodeError)
 """What a row that damage has changed fails with: text that is no UTF-8, or that does not spell what stands there."""
 
@@ -46,6 +49,8 @@ def failure(error: Exception, path: str) -> StoreUnusable | None:
             return damaged(f"a row cannot be read ({error})", path)
         case apsw.CorruptError() | apsw.NotADBError():
             return damaged(str(error), path)
+        case apsw.SQLError() if _OVERFLOW in str(error):
+            return damaged("what it counts is more than anybody can have used", path)
         case apsw.ReadOnlyError() | apsw.PermissionsError() | apsw.CantOpenError():
             return read_only(path, str(error))
         case apsw.SQLError() if any(words in str(error) for words in _NOT_OURS):

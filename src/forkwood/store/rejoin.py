@@ -20,9 +20,12 @@ from forkwood.store.aside import Aside
 from forkwood.store.db import Tx
 from forkwood.store.manifests import HUSK, NEEDED
 from forkwood.store.rescue import NUMBERED, Found, missing, tables
+from forkwood.store.sound import NOWHERE
 
 _LOST_CONVERSATIONS = """SELECT conversation, min(created_ms), max(created_ms), max(seq) FROM node
   WHERE conversation NOT IN (SELECT seq FROM conversation) GROUP BY conversation"""
+
+_HOME_OF_STRAYS = "UPDATE node SET conversation = ? WHERE conversation = ?"
 
 _NAME_BY_EVENTS = """SELECT effect.value ->> '$.conversation' FROM event e, json_each(e.payload, '$.effects') effect
   WHERE e.conversation = ? AND e.kind IN ('conversation.created', 'conversation.forked')
@@ -59,6 +62,7 @@ def rejoin(tx: Tx, found: Found, aside: Aside, *, now_ms: int, who: Who) -> None
         _never_again(tx, table, number)
     all_events = found.highest.get("event") == tx.value("SELECT count(*) FROM event")
     regrow.bring_home(tx, aside)
+    tx.run(_HOME_OF_STRAYS, (highest["conversation"] + 1, NOWHERE))
     for lost in tx.rows(_LOST_CONVERSATIONS):
         _add_conversation(tx, lost, aside, now_ms)
     regrow.regrow(tx, aside, found, highest=highest["node"], now_ms=now_ms, who=who)

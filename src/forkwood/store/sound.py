@@ -94,6 +94,8 @@ _HOLDS: dict[str, dict[str, Callable[[Value], bool]]] = {
     "granted": {"created_ms": _is_time},
     "memory": {"via": _is_door, "created_ms": _is_time, "decided_ms": _is_time},
 }
+NOWHERE = limits.seq_max
+"""The conversation of a node whose own cannot be: it is given another when all rows are there."""
 _OF_PLACES = ("at_node", "at_cut", "beside", "hops")
 _POINTERS = ("jump_node", "jump_cut", "graft_node", "graft_cut")
 _OF_GRAFTS = ("source_node", "source_cut", "first")
@@ -143,6 +145,8 @@ def mended(table: str, row: Cells, wrong: list[str]) -> dict[str, Value] | None:
     for name in wrong:
         if name.endswith("_ms"):
             kept[name] = _time_of(row)
+        elif (table, name) == ("node", "conversation"):
+            kept[name] = NOWHERE
         elif (table, name) == ("node", "purged"):
             kept[name] = int(row["parts"] == walk.EMPTY_PARTS)
         elif table != "event" and name in _LEAST:
@@ -183,7 +187,7 @@ def emptied(row: Cells) -> dict[str, Value]:
         "at_cut": max(0, row["at_cut"]) if hangs else 0,
         "own": 1,
         "length": max(1, min(row["length"], limits.seq_max)),
-        "conversation": row["conversation"],
+        "conversation": row["conversation"] if 0 < row["conversation"] <= limits.seq_max else NOWHERE,
         "by": "model" if role == "assistant" else "user",
         "via": "import",
         "created_ms": row["created_ms"] if _is_time(row["created_ms"]) else _time_of(row),
