@@ -11,6 +11,7 @@ import pytest
 
 from forkwood.domain import limits
 from forkwood.domain.errors import StoreUnusable
+from forkwood.domain.ids import Id
 from forkwood.domain.model import Reply
 from forkwood.store import conversations
 from forkwood.store.db import Store
@@ -169,8 +170,8 @@ async def test_a_run_nobody_drives_is_cancelled_here_and_now(tmp_path: Path) -> 
     assert stage.engine.cancel(stage.open(), WHO).status == "cancelled"
 
 
-async def test_a_full_disk_lets_the_run_go_and_it_is_picked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = Stage(tmp_path)
+async def left_by_a_full_disk(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Id:
+    """A run whose reply broke off when the disk was full; there is room again."""
     stage.say("Hi")
     run = stage.open()
 
@@ -187,10 +188,31 @@ async def test_a_full_disk_lets_the_run_go_and_it_is_picked_up(tmp_path: Path, m
         )
         with pytest.raises(StoreUnusable):
             await stage.drive(run)
+    return run
+
+
+async def test_a_full_disk_lets_the_run_go_and_it_is_picked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage(tmp_path)
+    run = await left_by_a_full_disk(stage, monkeypatch)
     stage.models["fake:one"] = FakeModel(reply("Hello."))
     (result,) = results(await stage.drive(run))
     assert (result.status, result.text) == ("done", "Hello.")
     assert [node.text for node in stage.nodes() if node.partial] == ["x" * limits.draft_bytes]
+
+
+async def test_a_run_that_a_full_disk_kept_is_let_go_of_at_the_next_chance(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = Stage(tmp_path)
+    run = await left_by_a_full_disk(stage, monkeypatch)
+    stage.models["fake:one"] = FakeModel(reply("Elsewhere."), reply("Hello."))
+    other = stage.another()
+    assert not other.start(run), "its process lives, and the store could not be told that it drives no more"
+    await stage.drive(stage.open())
+    assert other.start(run)
+    (result,) = results([item async for item in other.drive([run])])
+    assert (result.status, result.text) == ("done", "Hello.")
+    await other.close()
 
 
 async def test_a_whole_reply_without_deltas_is_kept(tmp_path: Path) -> None:

@@ -98,6 +98,8 @@ class Driving:
         self._driver: Driver | None = None
         self._grips: dict[Id, Grip] = {}
         self._tasks: dict[Id, asyncio.Task[None]] = {}
+        self._owed: list[Held] = []
+        """Runs that could not be let go of when their drivers stopped: the store took no write."""
         self._closed = False
 
     def start(self, run: Id) -> bool:
@@ -105,7 +107,10 @@ class Driving:
         if run in self._tasks or self._closed:
             return False
         with self._supplies.store.write() as tx:
+            for owed in self._owed:
+                holding.release(tx, owed)
             held = self._taken(tx, run)
+        self._owed.clear()
         if held is None:
             return False
         feed = Feed(self._supplies.store, run, self._ring)
@@ -172,10 +177,10 @@ class Driving:
 
     def _forget(self, run: Id, done: asyncio.Task[None]) -> None:
         """What a driver raised is told by whoever watches; where nobody does, the store says the same to the next."""
-        if not done.cancelled():
-            done.exception()
         self._tasks.pop(run, None)
-        self._grips.pop(run, None)
+        grip = self._grips.pop(run)
+        if not done.cancelled() and isinstance(done.exception(), StoreUnusable):
+            self._owed.append(grip.held)
 
     def _is_elsewhere(self, run: Id) -> bool:
         """Whether another living driver has the run, so that it is followed and not driven."""
