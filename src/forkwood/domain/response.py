@@ -7,6 +7,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from forkwood.domain.conversation import Conversation
+from forkwood.domain.event import Event
 from forkwood.domain.ids import Id
 from forkwood.domain.interaction import Interaction
 from forkwood.domain.memory import Memory
@@ -83,6 +84,15 @@ class Touched(Struct, frozen=True, kw_only=True):
     named: Id | None = None
     nodes: tuple[Id, ...] = ()
     conversation: Id | None = None
+
+
+class MemoryWhy(Struct, frozen=True, kw_only=True):
+    """Where a version of a fact comes from: MODEL is that of the reply which proposed it (None: a person stated it),
+    DECIDED the event by which somebody decided about it."""
+
+    memory: Memory
+    model: str | None
+    decided: Event | None
 
 
 class FileTouched(Struct, frozen=True, kw_only=True):

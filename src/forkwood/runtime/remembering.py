@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from forkwood.domain.errors import Misused, Refused
+from forkwood.domain.errors import Misused, NotFound, Refused
 from forkwood.domain.ids import Id
 from forkwood.domain.memory import Decision, Fact, Memory, MemoryState, fact_name
+from forkwood.domain.response import MemoryWhy
 from forkwood.domain.text import storable
 from forkwood.runtime.acts import Acting
 from forkwood.runtime.wording import warned
-from forkwood.store import memories, names
+from forkwood.store import memories, names, nodes
 from forkwood.store.db import Tx
 
 STATES: dict[str, MemoryState] = {"proposed": "proposed", "accepted": "accepted", "rejected": "rejected"}
@@ -18,7 +19,7 @@ WORDS: dict[str, Decision] = {"accept": "accepted", "reject": "rejected"}
 
 
 class Remembering(Acting):
-    """memory, memory_history, memory_decide, memory_add, memory_forget."""
+    """memory, memory_history, memory_named, memory_why, memory_decide, memory_add, memory_forget."""
 
     def memory(self, name: str | None = None, state: str | None = None) -> list[Memory]:
         """What waits for a person and what counts, or every version in STATE; of one NAME or of all; newest first."""
@@ -36,6 +37,27 @@ class Remembering(Acting):
         with self.house.store.read() as tx:
             found = memories.versions(tx, fact_name(name))
             return found or memories.versions(tx, memories.row(tx, names.memory(tx, name)).name)
+
+    def memory_named(self, name: str) -> Memory | None:
+        """The version whose id NAME is; None where it is no memory's. Raises NotFound where it fits several."""
+        with self.house.store.read() as tx:
+            try:
+                return memories.row(tx, names.memory(tx, name))
+            except NotFound as nothing:
+                if nothing.facts.get("candidates"):
+                    raise
+                return None
+
+    def memory_why(self, name: str) -> MemoryWhy:
+        """Where the version of that id comes from, and who decided about it. Raises NotFound."""
+        with self.house.store.read() as tx:
+            memory = memories.row(tx, names.memory(tx, name))
+            reply = None if memory.node is None else nodes.row(tx, names.node(tx, memory.node))
+            return MemoryWhy(
+                memory=memory,
+                model=None if reply is None else reply.origin.model,
+                decided=memories.decision(tx, memory.id),
+            )
 
     def memory_decide(self, name: str, decision: str, *, key: str | None = None) -> Memory:
         """Accept or reject a proposal: accept or reject. What is accepted counts in every prompt of later runs.

@@ -9,6 +9,7 @@ from forkwood import wire
 from forkwood.domain import limits
 from forkwood.domain.act import Who
 from forkwood.domain.errors import Conflict, LimitExceeded, NotFound, Refused
+from forkwood.domain.event import Event
 from forkwood.domain.ids import Id, ending
 from forkwood.domain.memory import Decision, Fact, Memory, MemoryDecided, MemoryProposed, MemoryState, Proposal
 from forkwood.store import log
@@ -133,6 +134,13 @@ def listed(tx: Tx, *, name: str | None = None, state: MemoryState | None = None)
 def versions(tx: Tx, name: str) -> list[Memory]:
     """Every version of the fact of that NAME, oldest first."""
     return _read(tx, "m.name = ? ORDER BY m.version", (name,))
+
+
+def decision(tx: Tx, id: Id) -> Event | None:
+    """The event by which a version was accepted or rejected; None while it waits."""
+    sql = "SELECT max(seq) FROM event WHERE kind = 'memory.decided' AND payload ->> '$.memory' = ?"
+    seq = tx.value(sql, (id,))
+    return None if seq is None else log.event(tx, seq)
 
 
 def in_use(tx: Tx) -> tuple[Id, ...]:

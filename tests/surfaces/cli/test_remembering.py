@@ -94,3 +94,41 @@ def test_what_was_proposed_is_told_before_what_is_asked_and_not_inside_it(tmp_pa
     told = run_cli("send", "I drink green tea.").err
     proposed, waits, asked = (told.index(words) for words in ("Proposed to be", "waits for you:\nquestion ", "Milk?\n"))
     assert proposed < waits < asked
+
+
+def test_a_version_is_looked_up_by_its_id_like_a_message(tmp_path: Path) -> None:
+    name = propose(tmp_path)
+    (waiting,) = given(["memory"])
+    assert given(["why", name]) == {
+        "memory": waiting,
+        "model": given(["show", waiting["node"]])["origin"]["model"],
+        "decided": None,
+    }
+    assert "nobody has decided about it yet" in succeed("why", name[-8:]).out
+    succeed("memory", "--accept", name)
+    assert given(["history", name[-8:]]) == given(["memory", "--history", "tea"])
+    assert succeed("history", name).out == succeed("memory", "--history", "tea").out
+    told = given(["why", name])
+    assert (told["memory"]["state"], told["decided"]["kind"], told["decided"]["by"]) == (
+        "accepted",
+        "memory.decided",
+        "user",
+    )
+    drawn = succeed("why", name).out
+    assert f"in {waiting['node'][-8:]}, run {waiting['run'][-8:]}, in its call call_1" in drawn
+    assert "accepted by user via cli" in drawn
+    stated = given(["memory", "--add", "coffee", "black"])[0]["id"]
+    assert given(["why", stated])["model"] is None
+    for verb in ("history", "why"):
+        assert run_cli(verb, "beefbeef").code == 3
+
+
+def test_what_a_purge_took_is_told_as_purged(tmp_path: Path) -> None:
+    name = propose(tmp_path)
+    (waiting,) = given(["memory"])
+    first = given(["memory", "--accept", name, "--key", "k"])
+    assert first[0]["state"] == "accepted"
+    succeed("purge", waiting["node"], "--yes")
+    again = succeed("memory", "--accept", name, "--key", "k").out
+    assert again.startswith("What this memory said was purged") and "forgotten" not in again
+    assert "(purged)" in succeed("history", name).out

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import to_builtins
 
-from forkwood.domain.errors import Misused
+from forkwood.domain.errors import Misused, NotFound
 from forkwood.domain.ids import ending
 from forkwood.surfaces.cli.desk import Call
 from forkwood.surfaces.cli.named import ANY_NODE, NODE, PATH, WORDS
@@ -19,6 +19,7 @@ from forkwood.surfaces.cli.options import verb
 
 if TYPE_CHECKING:
     from forkwood.domain.ids import Id
+    from forkwood.domain.memory import Memory
     from forkwood.domain.response import Branch
     from forkwood.domain.tree import Node
     from forkwood.surfaces.cli.show_tree import Marked
@@ -89,10 +90,19 @@ def branches(call: Call) -> None:
 @verb("history")
 @click.argument("node", type=ANY_NODE, default="@")
 def history(call: Call, *, node: str) -> None:
-    """Show every version of a message, oldest first: who wrote it, when, and through which door."""
+    """Show every version of a message, oldest first: who wrote it, when, and through which door.
+
+    Also of a fact that is remembered, by the id of any of its versions.
+    """
+    from forkwood.surfaces.cli import show_memory
     from forkwood.surfaces.cli.show_lists import draw_history
 
-    versions = call.runtime.history(node, conversation=call.conversation)
+    try:
+        versions = call.runtime.history(node, conversation=call.conversation)
+    except NotFound as nothing:
+        facts = call.runtime.memory_history(_memory(call, node, nothing).id)
+        call.give(facts, lambda: show_memory.draw_history(facts, call.terminal))
+        return
     made = [version.origin.run for version in versions if version.origin.run]
     call.give(versions, lambda: draw_history(versions, call.terminal.pen, call.runtime.clients(made)))
 
@@ -101,11 +111,28 @@ def history(call: Call, *, node: str) -> None:
 @click.argument("node", type=NODE, default="@")
 @click.option("--prompt", is_flag=True, help="Show the words that were sent, too.")
 def why(call: Call, *, node: str, prompt: bool) -> None:
-    """Say what a reply was made from, and prove it: its prompt is built again from the books and compared."""
+    """Say what a reply was made from, and prove it: its prompt is built again from the books and compared.
+
+    Of a fact that is remembered, by the id of a version: which reply proposed it, and who decided about it.
+    """
+    from forkwood.surfaces.cli.show_memory import draw_why as draw_memory_why
     from forkwood.surfaces.cli.show_why import draw_prompt, draw_why
 
-    found, inks = call.runtime.why(node, conversation=call.conversation), call.terminal.pen.inks
+    try:
+        found, inks = call.runtime.why(node, conversation=call.conversation), call.terminal.pen.inks
+    except NotFound as nothing:
+        fact = call.runtime.memory_why(_memory(call, node, nothing).id)
+        call.give(fact, lambda: draw_memory_why(fact, call.terminal))
+        return
     call.give(found, lambda: draw_why(found, inks) + (f"\n\n{draw_prompt(found, inks)}" if prompt else ""))
+
+
+def _memory(call: Call, name: str, nothing: NotFound) -> Memory:
+    """The memory whose id NAME is. Raises NOTHING, which says that it is no node's, where it is none."""
+    found = None if nothing.facts.get("candidates") else call.runtime.memory_named(name)
+    if found is None:
+        raise nothing
+    return found
 
 
 @verb("log")

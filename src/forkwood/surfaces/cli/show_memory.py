@@ -6,13 +6,15 @@ from collections.abc import Sequence
 
 from forkwood.domain.ids import ending
 from forkwood.domain.memory import Memory
+from forkwood.domain.response import MemoryWhy
 from forkwood.domain.visible import visible
-from forkwood.surfaces.cli.screen_text import cropped, indented
+from forkwood.surfaces.cli.screen_text import cropped, indented, visible_line
 from forkwood.surfaces.cli.terminal import Terminal
 from forkwood.surfaces.cli.words import ago, count_of
 
 VALUE_WIDTH = 60
 FORGOTTEN = "(forgotten)"
+PURGED = "(purged)"
 
 
 def draw_memories(found: Sequence[Memory], terminal: Terminal) -> str:
@@ -26,6 +28,21 @@ def draw_memories(found: Sequence[Memory], terminal: Terminal) -> str:
 def draw_history(versions: Sequence[Memory], terminal: Terminal) -> str:
     """Every version of a fact, oldest first."""
     return "\n".join(_version(one, terminal) for one in versions)
+
+
+def draw_why(why: MemoryWhy, terminal: Terminal) -> str:
+    """Where a version of a fact comes from, and who decided about it."""
+    memory, now_ms = why.memory, terminal.now_ms()
+    lines = [_version(memory, terminal)]
+    if memory.node and memory.run:
+        call = f", in its call {visible_line(memory.call)}" if memory.call else ""
+        model = visible_line(why.model or "a model")
+        lines.append(f"  proposed by {model} in {ending(memory.node)}, run {ending(memory.run)}{call}")
+    if why.decided and memory.by == "model":
+        lines.append(f"  {memory.state} by {why.decided.by} via {why.decided.via} {ago(why.decided.at_ms, now_ms)}")
+    elif memory.by == "model":
+        lines.append("  nobody has decided about it yet")
+    return "\n".join(lines)
 
 
 def decided_words(memory: Memory) -> str:
@@ -69,7 +86,7 @@ def _proposal(memory: Memory, now: Memory | None, terminal: Terminal) -> str:
 def _version(memory: Memory, terminal: Terminal) -> str:
     name = terminal.pen.inks.bold(f"{_state(memory)} {ending(memory.id)}")
     head = f"{name}  {visible(memory.name)}, version {memory.version}, {_origin(memory, terminal.now_ms())}"
-    return f"{head}\n{indented(visible(memory.value) or FORGOTTEN)}"
+    return f"{head}\n{indented(visible(memory.value) or (PURGED if memory.purged else FORGOTTEN))}"
 
 
 def _state(memory: Memory) -> str:
