@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from forkwood.domain.errors import Misused
 from forkwood.runtime import Runtime
-from tests.runtime.doors import door, said, texts
+from tests.runtime.doors import answered, door, said, script, texts
 
 
 @pytest.fixture
@@ -89,3 +91,14 @@ def test_the_path_of_a_message_ends_with_it(runtime: Runtime) -> None:
     assert texts(runtime, ids[1]) == ["q1", "a1"]
     entries = runtime.path(ids[1])
     assert [entry.at for entry in entries] == [None, ids[0]]
+
+
+def test_the_model_of_the_last_reply_before_a_run_is_found_however_far_up_it_stands(
+    runtime: Runtime, tmp_path: Path
+) -> None:
+    model = script(tmp_path, {"text": "yes"})
+    sent = runtime.send("hi", models=[model])
+    assert runtime.replied_before(sent.runs[0]) is None
+    answered(runtime, sent)
+    said(runtime, *"abcdefghijklmnopqrst")
+    assert runtime.replied_before(runtime.send("again").runs[0]) == model

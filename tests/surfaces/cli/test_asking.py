@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from forkwood.domain.interaction import Interaction, Question
-from forkwood.surfaces.cli.asking import Given, ask_all, typed
+from forkwood.surfaces.cli import chat
+from forkwood.surfaces.cli.asking import Given, ask_all, tell_open, typed
+from forkwood.surfaces.cli.desk import Call, Desk
 from tests.runtime.askers import Asking, Writer, calls
 from tests.runtime.doors import answered, script
 from tests.surfaces.cli.desks import given, succeed, terminal, written
@@ -92,9 +95,44 @@ def test_all_that_waits_is_asked(house: Asking) -> None:
 def test_leaving_leaves_it_open_and_says_how_it_is_answered_later(house: Asking) -> None:
     runtime, screen = house.doors[0], terminal()
     screen.in_chat = True
-    assert not ask_all(runtime, runtime.conversation().id, screen, Person("y"))
+    here = runtime.conversation().id
+    assert not ask_all(runtime, here, screen, Person("y"))
     assert [one.call.name for one in runtime.pending() if one.call] == ["build"]
+    tell_open(runtime, here, screen)
     assert written(screen.err).endswith("It stays open: /pending shows it, /answer answers it.\n")
+
+
+def test_a_ctrl_c_between_two_prompts_leaves_it_open_as_well(house: Asking) -> None:
+    runtime, screen = house.doors[0], terminal()
+    first, second = runtime.pending()
+    prompts = iter(("what?", None))
+
+    def interrupted(_: str) -> str | None:
+        if (typed := next(prompts)) is None:
+            raise KeyboardInterrupt
+        return typed
+
+    assert not ask_all(runtime, first.conversation, screen, interrupted)
+    assert runtime.pending() == [first, second]
+    assert "'what?' is no answer to this\n" in written(screen.err)
+
+
+def test_where_nothing_waits_nothing_is_said_to_stay_open(house: Asking) -> None:
+    runtime, screen = house.doors[0], terminal()
+    here = runtime.conversation().id
+    assert ask_all(runtime, here, screen, Person("y", "n"))
+    tell_open(runtime, here, screen)
+    assert "stays open" not in written(screen.err)
+
+
+def test_a_chat_says_that_it_stays_open_however_its_asking_ends(house: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(chat, "_ask_in_place", interrupted)
+    with Desk(terminal(is_screen=True, **os.environ)) as desk:  # type: ignore[arg-type]
+        assert chat.attend(Call(desk, conversation=None, key=None, as_json=False)) == 130
+        assert written(desk.terminal.err).startswith("interrupted\nIt stays open: ")
 
 
 def test_who_was_slower_is_told_and_asked_for_what_still_waits(house: Asking) -> None:
@@ -123,6 +161,13 @@ def test_a_chat_asks_in_place_and_ctrl_c_leaves_it_open(tmp_path: Path) -> None:
     screen.until("search_conversations {")
     screen.until("allow for this conversation?")
     screen.type("y\r")
+    screen.until("search_conversations {")
+    screen.until("allow for this conversation?")
+    screen.type("\x03")
+    screen.until("It stays open: /pending shows it")
+    screen.until(READY)
+    screen.type("/answer\r")
+    screen.until("search_conversations {")
     screen.until("allow for this conversation?")
     screen.type("\x03")
     screen.until("It stays open: /pending shows it")

@@ -9,6 +9,7 @@ import pytest
 from forkwood.domain import limits
 from forkwood.surfaces.cli.app import COMMANDS
 from forkwood.surfaces.cli.chat import help_text
+from forkwood.surfaces.cli.chat_lines import LEAVING
 from tests.surfaces.cli.desks import Ran, given, run_cli, succeed
 from tests.surfaces.cli.scripts import echoing, scripted
 
@@ -101,6 +102,7 @@ def test_help_lists_every_verb_but_those_of_the_shell() -> None:
     for name in COMMANDS:
         assert (f"/{name} " in help_text()) == (name not in {"chat", "completion"})
     assert "/model " in help_text()
+    assert all(f"/{word} " in help_text().replace(",", " ") for word in LEAVING)
 
 
 @pytest.mark.parametrize(

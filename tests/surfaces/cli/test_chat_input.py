@@ -11,11 +11,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from prompt_toolkit import PromptSession
+from prompt_toolkit.application import create_app_session
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
 
 from forkwood.surfaces.cli import named
-from forkwood.surfaces.cli.chat_input import EarlierWords, Verbs
+from forkwood.surfaces.cli.chat_input import EarlierWords, Verbs, entering
 from forkwood.surfaces.cli.desk import Desk
 from tests.surfaces.cli.desks import given, succeed, terminal
 from tests.surfaces.cli.scripts import echoing, scripted
@@ -84,6 +88,31 @@ def test_servers_are_asked_once_and_not_at_each_key(desk: Desk, monkeypatch: pyt
     assert len(asked) == 1
 
 
+@pytest.mark.parametrize(
+    ("line", "left", "shown"),
+    (("/swi", "/switch", ()), ("/mod", "/model", ("models", "model")), ("Hello /swi", "Hello /swi", ())),
+)
+def test_tab_puts_in_the_one_word_that_fits_and_shows_several(
+    desk: Desk, line: str, left: str, shown: tuple[str, ...]
+) -> None:
+    with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
+        asking: PromptSession[str] = PromptSession(
+            completer=Verbs(desk), key_bindings=entering(), complete_while_typing=False, multiline=True
+        )
+        seen: list[str] = []
+
+        def look(_: object) -> None:
+            state = asking.default_buffer.complete_state
+            if state and not seen:
+                seen.extend(found.text for found in state.completions)
+                keys.send_text("\r")
+
+        asking.default_buffer.on_completions_changed += look
+        keys.send_text(f"{line}\t" if shown else f"{line}\t\r")
+        assert asking.prompt("") == left
+    assert tuple(seen) == shown
+
+
 READY = "\x1b[?2004h"
 """A prompt stands there and takes what is pasted."""
 
@@ -149,16 +178,23 @@ def test_a_person_talks_at_a_screen(tmp_path: Path) -> None:
     screen.until(READY)
     screen.type("thrown away\x03")
     screen.until(READY)
+    screen.type("Talk slowly again\r")
+    screen.until("word word")
+    screen.type("/branches\r")
+    succeed("cancel")
+    screen.until("What you typed meanwhile comes next.")
+    screen.until("6 messages")
+    screen.until(READY)
     screen.type("/new --model emb")
     screen.until("embedded")
     screen.type("\x03")
     screen.until(READY)
     screen.type("/branches\r")
-    screen.until("4 messages")
+    screen.until("6 messages")
     screen.until(READY)
     screen.type("\x04")
     assert screen.end() == 0
     said = [(entry["node"]["text"][:20], entry["node"]["partial"]) for entry in given(["path"])]
     assert said[:3] == [("Hello,\nin two lines", False), ("A *fine* reply.", False), ("Talk slowly", False)]
     assert said[3][1] is True
-    assert len(said) == 4
+    assert len(said) == 6

@@ -96,6 +96,28 @@ def test_what_could_not_be_written_is_told_once(code: int, given: int) -> None:
     assert (unwritten(here, code), written(here.err)) == (code, said)
 
 
+QUOTED = (
+    (("send", "hi", "there"), 'forkwood send "hi there"'),
+    (("send", "what", "costs", "$5?", "--no-run"), "forkwood send 'what costs $5?'"),
+    (("edit", "#12", "hi", "there"), 'forkwood edit "#12" "hi there"'),
+    (("set", "title", "My", "trees"), 'forkwood set title "My trees"'),
+    (("config", "set", "system", "Be", "brief."), 'forkwood config set system "Be brief."'),
+    (("send", "a" * 99, "b"), f'forkwood send "{"a" * 99}…"'),
+)
+
+
+@pytest.mark.parametrize(("arguments", "way"), QUOTED)
+def test_words_too_many_are_put_in_quotes(arguments: tuple[str, ...], way: str) -> None:
+    ran = run_cli(*arguments)
+    assert (ran.code, ran.err.splitlines()[1]) == (2, f"  put the words in quotes: {way}")
+
+
+@pytest.mark.parametrize("arguments", (("ls", "x"), ("path", "@", "x"), ("models", "key", "a", "b"), ("undo", "x")))
+def test_what_is_no_text_gets_no_quotes(arguments: tuple[str, ...]) -> None:
+    ran = run_cli(*arguments)
+    assert (ran.code, "quotes" in ran.err, " --help" in ran.err) == (2, False, True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     (

@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 import pytest
 
-from forkwood.surfaces.cli.app import forkwood
+from forkwood.surfaces.cli.app import COMMANDS, forkwood
 from forkwood.surfaces.cli.desk import Call, Desk
-from forkwood.surfaces.cli.options import Body, verb, verb_group, wants_json
-from tests.surfaces.cli.desks import terminal
+from forkwood.surfaces.cli.options import OF_ALL, Body, verb, verb_group, wants_json
+from tests.surfaces.cli.desks import succeed, terminal
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,13 @@ from tests.surfaces.cli.desks import terminal
 )
 def test_json_is_wanted_where_it_is_an_option(arguments: tuple[str, ...], wanted: bool) -> None:
     assert wants_json(arguments, forkwood) == wanted
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_says_what_is_meant_where_no_conversation_is_named(name: str) -> None:
+    told = " ".join(succeed(name, "--help").out.split())
+    assert ("Only this conversation; else all." in told) == (name in OF_ALL)
+    assert not (name in OF_ALL and "else the current one" in told)
 
 
 class Heard:

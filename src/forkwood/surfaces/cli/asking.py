@@ -40,12 +40,21 @@ class Given(Struct, frozen=True):
 
 
 def ask_all(runtime: Runtime, conversation: str, terminal: Terminal, read: Read) -> bool:
-    """Ask for everything that waits in CONVERSATION; False where the person left something open."""
-    while waiting := runtime.pending(conversation):
-        if not _ask(runtime, waiting[0], terminal, read):
-            terminal.note(terminal.hint(LEFT_OPEN))
-            return False
+    """Ask for everything that waits in CONVERSATION; False where the person left something open, also with a Ctrl-C
+    that came between two prompts."""
+    try:
+        while waiting := runtime.pending(conversation):
+            if not _ask(runtime, waiting[0], terminal, read):
+                return False
+    except KeyboardInterrupt:
+        return False
     return True
+
+
+def tell_open(runtime: Runtime, conversation: str, terminal: Terminal) -> None:
+    """Where something waits in CONVERSATION: that it does, and how it is answered."""
+    if runtime.pending(conversation):
+        terminal.note(terminal.hint(LEFT_OPEN))
 
 
 def _ask(runtime: Runtime, asked: Interaction, terminal: Terminal, read: Read) -> bool:

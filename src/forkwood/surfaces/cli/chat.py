@@ -40,7 +40,7 @@ def chat(call: Call, *, anew: bool, model: str | None, profile: str | None) -> i
     if left:
         desk.terminal.note("A run was left at work here: its model is asked again, and what had come is kept beside.")
         failures.told(desk.terminal, lambda: _hear(call, left), as_json=call.as_json)
-    _attend(call)
+    attend(call)
     return talk(call, lines_of(desk))
 
 
@@ -51,28 +51,35 @@ def talk(call: Call, lines: Iterator[str]) -> int:
         done = failures.told(call.terminal, partial(_do, call, line), as_json=call.as_json)
         if done is None:
             break
-        code = _attend(call) if done == failures.WAITING else done
+        code = attend(call) if done == failures.WAITING else done
         call.desk.tell_notices()
+        if call.terminal.holds_line:
+            call.terminal.note("What you typed meanwhile comes next.")
     return 0 if call.terminal.is_conversation else code
 
 
-def _attend(call: Call) -> int:
+def attend(call: Call) -> int:
     """Ask the person for what waits in this conversation, and let its runs go on; the exit code.
 
     A pipe is asked nothing: who reads it is told how to answer.
     """
     if not call.terminal.is_conversation:
         return failures.WAITING
-    return failures.told(call.terminal, partial(_ask_in_place, call), as_json=call.as_json)
+    from forkwood.surfaces.cli.asking import tell_open
+
+    runtime = call.runtime
+    here = runtime.conversation(call.desk.conversation).id
+    code = failures.told(call.terminal, partial(_ask_in_place, call, here), as_json=call.as_json)
+    failures.told(call.terminal, partial(tell_open, runtime, here, call.terminal))
+    return code
 
 
-def _ask_in_place(call: Call) -> int:
+def _ask_in_place(call: Call, here: Id) -> int:
     """Until nothing waits any more, or the person leaves something open."""
     from forkwood.surfaces.cli.asking import ask_all
     from forkwood.surfaces.cli.chat_input import typed_answer
 
     runtime, code = call.runtime, 0
-    here = runtime.conversation(call.desk.conversation).id
     while runtime.pending(here):
         is_all = ask_all(runtime, here, call.terminal, typed_answer)
         if left := runtime.left(here):
@@ -99,6 +106,8 @@ def _do(call: Call, line: str) -> int | None:
             return 0
         case Message(text=text):
             return _say(call, text)
+        case Verb(name="answer", words=()) if _waits_for_person(call):
+            return failures.WAITING  # it is asked again then
         case Verb(name=name, words=words):
             code = carry_out((name, *(["--json"] if call.as_json else []), *words), call.desk)
             if name in MOVING and code == 0:
@@ -108,12 +117,19 @@ def _do(call: Call, line: str) -> int | None:
             assert_never(meaning)
 
 
+def _waits_for_person(call: Call) -> bool:
+    """Whether a bare /answer can mean that what waits is asked again."""
+    return call.terminal.is_conversation and bool(call.runtime.pending(call.desk.conversation))
+
+
 def _say(call: Call, text: str) -> int:
-    from forkwood.surfaces.cli.talk import answered, finish_left
+    from forkwood.surfaces.cli.talk import answered, finish_left, tell_who
 
     here = Call(call.desk, conversation=call.desk.conversation, key=None, as_json=call.as_json)
     finish_left(here)
-    return answered(here, call.runtime.send(text, conversation=here.conversation))
+    started = call.runtime.send(text, conversation=here.conversation)
+    tell_who(here, started, ())
+    return answered(here, started)
 
 
 def _hear(call: Call, runs: Sequence[Id]) -> int:
@@ -134,7 +150,7 @@ def help_text() -> str:
         lines += [f"  /{listed.name:<11} {listed.summary}" for listed in section if listed.name not in ELSEWHERE]
     lines.append("Short forms")
     lines += [f"  /{name:<11} /{' '.join(whole)}" for name, whole in ALIASES.items()]
-    lines.append(f"  /{'quit':<11} Leave; Ctrl-D does too.")
+    lines.append(f"  /{'quit':<11} Leave; /exit, /q and Ctrl-D do too.")
     lines += ["", "/VERB --help says more. A message that begins with a slash takes two: //"]
     return "\n".join(lines)
 

@@ -14,9 +14,10 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.history import History
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.key_binding.bindings.completion import generate_completions
 
 from forkwood.domain.errors import ForkwoodError
-from forkwood.surfaces.cli.chat_lines import ALIASES, ELSEWHERE
+from forkwood.surfaces.cli.chat_lines import ALIASES, ELSEWHERE, LEAVING
 from forkwood.surfaces.cli.desk import Desk
 from forkwood.surfaces.cli.named import MODEL, Name
 from forkwood.surfaces.cli.options import option_of
@@ -32,7 +33,7 @@ def typed_lines(desk: Desk) -> Iterator[str]:
     asking: PromptSession[str] = PromptSession(
         history=EarlierWords(desk),
         completer=Verbs(desk),
-        key_bindings=_keys(),
+        key_bindings=entering(),
         multiline=True,
         prompt_continuation=GOES_ON,
         reserve_space_for_menu=MENU_LINES,
@@ -146,11 +147,16 @@ def _verbs() -> list[tuple[str, str]]:
     from forkwood.surfaces.cli.app import COMMANDS
 
     verbs = [(listed.name, listed.summary) for listed in COMMANDS.values() if listed.name not in ELSEWHERE]
-    return [*verbs, *((name, "/" + " ".join(whole)) for name, whole in ALIASES.items()), ("help", ""), ("quit", "")]
+    return [
+        *verbs,
+        *((name, "/" + " ".join(whole)) for name, whole in ALIASES.items()),
+        ("help", ""),
+        *((name, "") for name in sorted(LEAVING)),
+    ]
 
 
-def _keys() -> KeyBindings:
-    """Enter sends; Alt+Enter, which is Escape and Enter, begins a new line."""
+def entering() -> KeyBindings:
+    """Enter sends; Alt+Enter, which is Escape and Enter, begins a new line; Tab completes."""
     keys = KeyBindings()
 
     @keys.add("enter")
@@ -161,4 +167,17 @@ def _keys() -> KeyBindings:
     def _(event: KeyPressEvent) -> None:
         event.current_buffer.insert_text("\n")
 
+    keys.add("tab")(complete)
     return keys
+
+
+def complete(event: KeyPressEvent) -> None:
+    """Put in the one word that fits, at once; where several do, show them, and go through them."""
+    buffer = event.current_buffer
+    chosen = buffer.complete_state and buffer.complete_state.complete_index is not None
+    asked = CompleteEvent(completion_requested=True)
+    found = [] if chosen else list(buffer.completer.get_completions(buffer.document, asked))
+    if len(found) == 1:
+        buffer.apply_completion(found[0])
+    else:
+        generate_completions(event)

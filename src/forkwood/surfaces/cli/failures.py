@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -19,12 +20,20 @@ from forkwood.domain.errors import (
     Refused,
     StoreUnusable,
 )
+from forkwood.domain.text import first_line
 from forkwood.surfaces.cli.screen_text import visible
 from forkwood.surfaces.cli.terminal import Terminal, error_line
 
 T = TypeVar("T")
 _OPTION_EXTRA = re.compile(r"unexpected extra arguments? \((.* )?-[^ )]")
 """What click says of a word too many that looks like an option: it is taken for a word only behind `--`."""
+_EXTRA = re.compile(r"unexpected extra arguments? \((?P<words>.*)\)$", re.DOTALL)
+TEXTS = frozenset({"text", "value", "name"})
+"""Arguments that are a person's own words: several of them want quotes."""
+QUOTED_CHARACTERS = 100
+SHELL_SIGNS = frozenset(" #'\"$`\\!*?()<>|&;")
+UNSAFE_SIGNS = frozenset('"$`\\!')
+"""What a shell reads between double quotes too."""
 WAITING = 5
 """The exit code of a command whose run waits for an answer."""
 INTERRUPTED = 130
@@ -75,8 +84,32 @@ def misused(error: click.ClickException) -> Misused:
     context = getattr(error, "ctx", None)
     where = context.command_path if context else "forkwood"
     message = error.format_message().rstrip(".")
+    if words := _in_quotes(message, context):
+        return Misused(message, hint=f"put the words in quotes: {words}")
     behind = "what stands behind -- is taken as words: options go before it; " if _OPTION_EXTRA.search(message) else ""
     return Misused(message, hint=f"{behind}{where} --help")
+
+
+def _in_quotes(message: str, context: click.Context | None) -> str:
+    """The command of CONTEXT with its text and what is too much behind it in quotes; empty where it takes no text."""
+    extra = _EXTRA.search(message)
+    arguments = [one for one in context.command.params if isinstance(one, click.Argument)] if context else []
+    if context is None or extra is None or _OPTION_EXTRA.search(message) or not arguments:
+        return ""
+    words = [word for one in arguments if isinstance(word := context.params.get(one.name or ""), str)]
+    if arguments[-1].name not in TEXTS or len(words) < len(arguments):
+        return ""
+    whole = first_line(f"{words[-1]} {extra['words']}", QUOTED_CHARACTERS)
+    return " ".join([context.command_path, *map(_one_word, words[:-1]), _quoted(whole)])
+
+
+def _one_word(words: str) -> str:
+    """WORDS as one word of a shell."""
+    return _quoted(words) if SHELL_SIGNS.intersection(words) else words
+
+
+def _quoted(words: str) -> str:
+    return shlex.quote(words) if UNSAFE_SIGNS.intersection(words) else f'"{words}"'
 
 
 def told(terminal: Terminal, do: Callable[[], T], *, as_json: bool = False) -> T | int:

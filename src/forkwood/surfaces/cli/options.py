@@ -23,6 +23,11 @@ _KEY = click.option(
 _CONVERSATION = click.option(
     "-c", "--conversation", type=CONVERSATION, metavar="CONV", help="Which conversation; else the current one."
 )
+_ONLY = click.option(
+    "-c", "--conversation", type=CONVERSATION, metavar="CONV", help="Only this conversation; else all."
+)
+OF_ALL = frozenset({"search", "log", "pending", "runs", "grants", "trash"})
+"""Commands that mean all conversations where none is named."""
 ON = click.option("--on", type=WORDS, metavar="LEAF", help="The branch that is meant, by its leaf.")
 NO_RUN = click.option("--no-run", is_flag=True, help="Nobody answers.")
 MODELS = click.option(
@@ -34,7 +39,8 @@ def verb(
     name: str, *, conversation: bool = True, key: bool = False, kind: type[click.Command] = click.Command
 ) -> Callable[[Body], click.Command]:
     """The command NAME from its body: with `--json`, with `-c` where CONVERSATION, with `--key` where KEY."""
-    shared = [_JSON, *([_CONVERSATION] if conversation else []), *([_KEY] if key else [])]
+    which = [_ONLY if name in OF_ALL else _CONVERSATION] if conversation else []
+    shared = [_JSON, *which, *([_KEY] if key else [])]
 
     def command(body: Body) -> click.Command:
         made: click.Command = click.command(name, cls=kind, add_help_option=False)(_framed(body, shared))

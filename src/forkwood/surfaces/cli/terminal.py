@@ -80,6 +80,16 @@ class Terminal:
         """Standard input as it is, before anybody decodes it."""
         return self.stdin.buffer
 
+    @property
+    def holds_line(self) -> bool:
+        """Whether a person has typed a whole line that nobody has read yet."""
+        import select
+
+        try:
+            return self.is_conversation and bool(select.select([self.stdin], [], [], 0)[0])
+        except (OSError, ValueError):  # it only seems to be a terminal
+            return False
+
     @contextmanager
     def unechoed(self) -> Iterator[None]:
         """While the body runs, what a person types does not show between what is written. It is kept for the prompt."""
