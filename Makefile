@@ -10,8 +10,9 @@ help: ## say what there is to make
 setup: ## install everything into .venv (Python 3.11 or newer; nothing is done twice)
 	@PYTHON='$(PYTHON)' sh scripts/setup
 
+# On a terminal the chat is a job of its own, so that Ctrl-C ends a reply and is not heard by make.
 run: setup ## set up, then talk: forkwood chat
-	@.venv/bin/forkwood chat
+	@if [ -t 0 ]; then set -m; fi; .venv/bin/forkwood chat
 
 test: setup ## set up, then run every test
 	$(PYTEST)
