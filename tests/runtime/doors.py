@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from forkwood.domain.message import Origin, Role, Text, ToolCall, ToolResult
@@ -21,6 +22,8 @@ from forkwood.store import append, conversations
 from forkwood.store.db import Store
 
 NOON = 1_800_000_000_000
+HOME = TemporaryDirectory(prefix="forkwood-")
+"""Where drivers of stores in memory keep their locks: of this process alone, whose ids others repeat."""
 
 
 def door(
@@ -28,7 +31,7 @@ def door(
 ) -> Runtime:
     """A Runtime at the command line's door; each look at its clock is a millisecond later."""
     ticks, draws = count(NOON), count(1)
-    settings = settings or Settings(home="/nowhere", model="scripted:/nowhere.json")
+    settings = settings or Settings(home=HOME.name, model="scripted:/nowhere.json")
     house = House(
         store or Store.in_memory(),
         settings,
