@@ -30,7 +30,9 @@ class ForkwoodError(Exception):
     def __init__(self, message: str, *, hint: str = "", **facts: Any) -> None:
         self.message, self.hint = _within(message), _within(hint)
         super().__init__(self.message)
-        self.facts = {name: _within(value) if isinstance(value, str) else value for name, value in facts.items()}
+        self.facts: dict[str, Any] = {
+            name: _within(value) if isinstance(value, str) else value for name, value in facts.items()
+        }
 
 
 def _within(text: str) -> str:
