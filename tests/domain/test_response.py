@@ -27,4 +27,4 @@ def test_a_response_comes_back_from_its_json(value: Struct) -> None:
 
 
 def test_a_move_to_the_empty_path_says_null() -> None:
-    assert wire.plain(Moved(head=None, node=None)) == {"head": None, "node": None}
+    assert wire.plain(Moved(head=None, node=None)) == {"head": None, "node": None, "gone": []}

@@ -6,6 +6,9 @@ import re
 from collections.abc import Collection
 from itertools import count
 
+from msgspec import structs
+from msgspec.structs import replace
+
 from forkwood.domain import choices, limits
 from forkwood.domain.act import (
     ConversationForked,
@@ -25,7 +28,7 @@ from forkwood.domain.conversation import Conversation
 from forkwood.domain.errors import LimitExceeded, Misused, NotFound, Refused
 from forkwood.domain.ids import ending
 from forkwood.domain.message import Origin
-from forkwood.domain.response import Affects, Moved, Touched
+from forkwood.domain.response import Affects, Moved, Switched, Touched
 from forkwood.domain.text import first_line
 from forkwood.domain.tree import ROOT, Spot, is_node_ending
 from forkwood.runtime import guard, naming
@@ -51,7 +54,8 @@ class Shaping(Acting):
             if act.effects:
                 name = None if graft is None else nodes.row(act.tx, graft).id
                 act.record(EntryDropped, node=entry.node, graft=name)
-            return moved(act, graft)
+            gone = sorted(entry.group, key=lambda seq: seq != entry.node)
+            return replace(moved(act, graft), gone=tuple(row.id for row in nodes.rows(act.tx, gone)))
 
         return self._act("drop", {"node": node, "on": on}, Moved, do, conversation=conversation, key=key)
 
@@ -109,16 +113,19 @@ class Shaping(Acting):
 
     def switch(
         self, node: str, *, conversation: str | None = None, here: bool = False, key: str | None = None
-    ) -> Conversation:
+    ) -> Switched:
         """Move the head: to the newest leaf below a message of another branch, or with HERE to the message itself."""
 
-        def do(act: OpenAct) -> Conversation:
+        def do(act: OpenAct) -> Switched:
+            meant = _meant(act, node)
             act.move_head(_switched(act, node, here=here))
             if act.effects:
                 act.record(HeadSwitched, node=act.head().node or None)
-            return conversations.row(act.tx, act.conversation)
+            row, is_past = conversations.row(act.tx, act.conversation), meant != walk.last(act.tx, act.head())
+            passed = nodes.row(act.tx, meant).id if meant and is_past and not here else None
+            return Switched(**structs.asdict(row), passed=passed, stays=passed is not None and not act.effects)
 
-        return self._act("switch", {"node": node, "here": here}, Conversation, do, conversation=conversation, key=key)
+        return self._act("switch", {"node": node, "here": here}, Switched, do, conversation=conversation, key=key)
 
     def label(self, node: str, name: str, *, conversation: str | None = None, key: str | None = None) -> Conversation:
         """Give a message a name of its own in this conversation; the name leaves the message that had it."""
@@ -233,6 +240,14 @@ def _signed(words: str, number: int) -> str:
     return first_line(words, limits.title_characters_max - len(sign)) + sign
 
 
+def _meant(act: OpenAct, name: str) -> int | None:
+    """The message that NAME means, which `switch` may not end at; None for a place."""
+    if "~" in name and not name.startswith("@"):
+        return None
+    seq = naming.node(act.tx, act.conversation, name)
+    return seq if walk.role_of(act.tx, seq) else None
+
+
 def _switched(act: OpenAct, name: str, *, here: bool) -> Spot:
     if here or ("~" in name and not name.startswith("@")):
         return naming.place(act.tx, act.conversation, name)
@@ -303,7 +318,8 @@ def _hide(act: OpenAct, name: str, *, hidden: bool) -> Touched:
         act.effects.append(MarkChanged(nodes=ids, hidden=hidden))
         seq = act.record(NodesHidden if hidden else NodesShown, node=entry.node)
         (marks.hide if hidden else marks.show)(act.tx, changing, seq)
-    return Touched(affects=_reach(act.tx, entry.group[0], hidden=hidden), hidden=hidden, nodes=ids)
+    named, affects = nodes.row(act.tx, entry.node).id, _reach(act.tx, entry.group[0], hidden=hidden)
+    return Touched(affects=affects, hidden=hidden, named=named, nodes=ids)
 
 
 def _reach(tx: Tx, node: int, *, hidden: bool) -> Affects:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,14 +35,17 @@ class Upkeep(Acting):
 
         Raises Misused, and NotFound for a model whose provider nobody knows.
         """
-        written = self.house.known_model(value) if name == "model" and value else value
 
-        def do(_: Tx) -> dict[str, Any]:
-            now = config.config_set(Path(self.house.settings.home), name, written)
-            self.house.settings = config.overridden(now, self.house.environ)
-            return {"now": config.config_get(now, None if value is None else name)}
+        def prepare() -> Callable[[Tx], dict[str, Any]]:
+            written = self.house.known_model(value) if name == "model" and value else value
+            return lambda _: {"now": self._written(name, written)}
 
-        return self._once("config_set", {"name": name, "value": value}, dict[str, Any], do, key=key)["now"]
+        return self._once_ready("config_set", {"name": name, "value": value}, dict[str, Any], prepare, key=key)["now"]
+
+    def _written(self, name: str, value: str | None) -> Any:
+        now = config.config_set(Path(self.house.settings.home), name, value)
+        self.house.settings = config.overridden(now, self.house.environ)
+        return config.config_get(now, None if value is None else name)
 
 
 def examine(settings: Settings, via: Via, *, repair: bool = False) -> Report:

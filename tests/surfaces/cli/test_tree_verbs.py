@@ -73,8 +73,9 @@ def test_drop_is_of_this_branch_alone(names: list[str]) -> None:
     assert "every other branch keeps it. 2 messages carried." in told.out
     assert texts() == ["one", "three", "four"]
     assert [branch["length"] for branch in given(["branches"])] == [3, 4]
+    gone = given(["show", "@"])["id"]
     moved = given(["drop", "@"])
-    assert set(moved) == {"head", "node"}
+    assert set(moved) == {"head", "node", "gone"} and moved["gone"] == [gone]
     assert run_cli("drop", names[1]).code == 4
 
 

@@ -72,6 +72,12 @@ class Call:
         """The one door."""
         return self.desk.runtime
 
+    @property
+    def is_repeat(self) -> bool:
+        """Whether this command was done already, under its key: nothing is looked for then, and nobody is asked. What
+        its words mean by now may be something else, or nothing."""
+        return self.key is not None and self.runtime.was_done(self.key)
+
     def give(self, value: Any, words: Callable[[], str]) -> None:
         """Write what came of it: VALUE as JSON where that is wanted, else WORDS (nothing where they are empty)."""
         if self.as_json:

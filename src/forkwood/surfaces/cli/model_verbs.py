@@ -58,7 +58,8 @@ def pull(call: Call) -> None:
 @click.argument("provider", type=WORDS)
 def key(call: Call, *, provider: str) -> None:
     """Keep a key of PROVIDER, asked for here or read from standard input; never given as an argument."""
-    call.runtime.check_provider(provider)
+    if not call.is_repeat:
+        call.runtime.check_provider(provider)
     value = _secret(call, provider)
     kept = call.runtime.models_key(provider, value, key=call.key)
     call.give(

@@ -37,8 +37,7 @@ def queue(call: Call, *, edit: str | None, remove: str | None, text: str | None)
         raise Misused("what is to be done cannot be told", hint="forkwood queue [--edit ID TEXT | --remove ID]")
     here = call.conversation
     if edit is not None:
-        old = call.runtime.queued(edit)
-        words = edited(old.text, call.terminal) if text is None else text_of(text, call.terminal)
+        words = edited(call.runtime.queued(edit).text, call.terminal) if text is None else text_of(text, call.terminal)
         here = call.runtime.queue_edit(edit, words, key=call.key).conversation
     elif remove is not None:
         gone = call.runtime.queue_remove(remove, key=call.key)

@@ -22,7 +22,7 @@ PURGED = "A purge cannot be undone: what was done before it is."
 @verb("undo", key=True)
 def undo(call: Call) -> None:
     """Take back the last act of this conversation. A run that it started is cancelled."""
-    at_work = {} if call.as_json else _at_work(call)
+    at_work = {} if call.as_json or call.is_repeat else _at_work(call)
     event = call.runtime.undo(conversation=call.conversation, key=call.key)
     if _purged_since(call, event):
         call.remark(PURGED)
