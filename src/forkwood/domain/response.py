@@ -15,6 +15,7 @@ from forkwood.domain.message import Via
 from forkwood.domain.model import Usage
 from forkwood.domain.policy import Scope
 from forkwood.domain.prompt import Prompt
+from forkwood.domain.run_event import EffectOfTool, Verdict
 from forkwood.domain.tree import Node
 
 
@@ -218,6 +219,18 @@ class Summarized(Struct, frozen=True, kw_only=True):
     model: str
     usage: Usage | None
     cost: float | None
+
+
+class ToolListed(Struct, frozen=True, kw_only=True):
+    """A tool as it stands in a conversation: whether a model is offered it (ON), the VERDICT on a call of it by now,
+    and the JSON schema of its ARGUMENTS."""
+
+    name: str
+    on: bool
+    effect: EffectOfTool
+    verdict: Verdict
+    arguments: dict[str, Any]
+    description: str
 
 
 class Answering(Struct, frozen=True, kw_only=True):

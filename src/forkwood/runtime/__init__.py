@@ -17,7 +17,7 @@ __all__ = ["ROOMS", "Runtime"]
 ROOMS: dict[str, tuple[str, ...]] = {
     "Talking": ("send", "edit", "retry"),
     "Shaping": ("drop", "graft", "fork", "switch", "label", "unlabel", "hide", "unhide"),
-    "Keeping": ("new", "begin_first", "listed", "conversation", "use", "set", "trash", "profiles"),
+    "Keeping": ("new", "begin_first", "listed", "conversation", "use", "set", "tools", "trash", "profiles"),
     "Undoing": ("undo", "redo"),
     "Reading": (
         "path",

@@ -7,21 +7,23 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from forkwood.domain import choices
+from forkwood.domain import choices, policy
 from forkwood.domain.act import ConversationCreated, SettingSet, TrashChanged
 from forkwood.domain.conversation import Conversation, ConversationSettings, TitledBy
 from forkwood.domain.errors import NotFound
 from forkwood.domain.event import ConversationUsed
-from forkwood.domain.response import Affects, SettingChange, Trash
+from forkwood.domain.policy import Grant, Policy
+from forkwood.domain.response import Affects, SettingChange, ToolListed, Trash
 from forkwood.domain.settings import Profile
+from forkwood.domain.tool import ToolSealed
 from forkwood.runtime import naming
 from forkwood.runtime.acts import Acting, OpenAct
-from forkwood.store import conversations, log, nodes
+from forkwood.store import conversations, grants, log, nodes
 from forkwood.store.db import Tx
 
 
 class Keeping(Acting):
-    """new, begin_first, listed, conversation, use, set, trash, profiles."""
+    """new, begin_first, listed, conversation, use, set, tools, trash, profiles."""
 
     def new(
         self,
@@ -102,6 +104,19 @@ class Keeping(Acting):
             "set", {"setting": setting, "value": value}, SettingChange, prepare, conversation=conversation, key=key
         )
 
+    def tools(self, *, conversation: str | None = None) -> list[ToolListed]:
+        """Every tool as it stands in a conversation (None: the current one, or a new one where there is none)."""
+        with self.house.store.read() as tx:
+            named = conversation is not None or conversations.current(tx) is not None
+            row = conversations.row(tx, naming.conversation(tx, conversation)) if named else None
+            held = grants.listed(tx, naming.conversation(tx, conversation)) if named else []
+        given = tuple(
+            Grant(id=one.id, tool=one.tool, scope=one.scope, of=one.of) for one in held if row and one.of == row.id
+        )
+        now = Policy(mode=row.approvals if row else "ask", denied=self.house.settings.deny, grants=given)
+        off = row.tools_off if row else ()
+        return [_listed(tool.sealed, now, off) for tool in self.house.tools.values()]
+
     def trash(self, *, conversation: str | None = None) -> Trash:
         """What is hidden: conversations in the trash, and messages (None: of all conversations)."""
         with self.house.store.read() as tx:
@@ -136,6 +151,17 @@ def begun_with(
         tools_off=tuple(sorted(profile.tools_off)),
         params=profile.params,
         profile=name,
+    )
+
+
+def _listed(tool: ToolSealed, now: Policy, off: Collection[str]) -> ToolListed:
+    return ToolListed(
+        name=tool.spec.name,
+        on=tool.spec.name not in off,
+        effect=tool.effect,
+        verdict=policy.judge(now, tool),
+        arguments=tool.spec.schema,
+        description=tool.spec.description,
     )
 
 

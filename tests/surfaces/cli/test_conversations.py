@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from forkwood.surfaces.cli.show_lists import shape_words
 from tests.surfaces.cli.desks import given, run_cli, succeed
 from tests.surfaces.cli.scripts import echoing
 
@@ -132,3 +133,27 @@ def test_names_of_profiles_do_not_act_on_the_screen(home: Path) -> None:
     assert "profiles.a\\x1b[2J\\u202e.model = not set" in succeed("config", "get").out
     told = succeed("config", "set", 'profiles."\u202e".system', "brief").out
     assert told == 'profiles."\\u202e".system is now brief\n'
+
+
+def test_tools_are_listed_as_they_stand_here_with_their_arguments() -> None:
+    assert {tool["name"]: tool["on"] for tool in given(["tools"])}["recall"]
+    succeed("new")
+    succeed("set", "tools", "-recall")
+    succeed("config", "set", "deny", "remember")
+    told = succeed("tools").out
+    assert "recall  off, read, does not ask\n    {name?: string}\n" in told
+    assert "remember  on, read, never runs\n    {name: string, value: string}\n" in told
+    assert "search_conversations  on, read, asks\n    {words: string, limit?: integer}\n" in told
+    succeed("set", "approvals", "allow-all")
+    assert {tool["name"]: tool["verdict"] for tool in given(["tools"])}["search_conversations"] == "allow"
+
+
+def test_the_page_of_the_scripted_model_has_every_tool_and_its_arguments() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "scripted-model.md").read_text("utf-8")
+    rows = {
+        row.split("`")[1]: row.split("`")[3]
+        for row in page.splitlines()
+        if row.startswith("| `") and row.count("`") == 4
+    }
+    listed = {tool["name"]: shape_words(tool["arguments"]) for tool in given(["tools"])}
+    assert {name: rows[name] for name in listed} == listed

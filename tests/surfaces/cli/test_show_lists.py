@@ -19,6 +19,7 @@ from forkwood.domain.run import Run
 from forkwood.domain.settings import Parameters, Profile
 from forkwood.surfaces.cli import show_lists
 from forkwood.surfaces.cli.glyphs import COLOURED, PLAIN, UNICODE, Pen
+from forkwood.tools.ask_user import AskUser
 from tests.surfaces.cli.made import graft, message, name
 
 PEN = Pen(glyphs=UNICODE, inks=PLAIN, width=80)
@@ -203,3 +204,18 @@ def test_profiles_say_what_they_set() -> None:
     }
     assert show_lists.draw_profiles(found) == "a  x:y  temperature 0.5  without t  Be brief\nb  "
     assert "config.toml" in show_lists.draw_profiles({})
+
+
+SCHEMAS: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"type": "object", "properties": {}}, "{}"),
+    (
+        {"type": "object", "properties": {"a": {"type": "string"}, "b": {}}, "required": ["a"]},
+        "{a: string, b?: anything}",
+    ),
+    (AskUser.sealed.spec.schema, "{questions: [{text: string, options?: [string]}]}"),
+)
+
+
+@pytest.mark.parametrize(("schema", "words"), SCHEMAS)
+def test_a_schema_is_one_line(schema: dict[str, Any], words: str) -> None:
+    assert show_lists.shape_words(schema) == words

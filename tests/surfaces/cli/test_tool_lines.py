@@ -100,3 +100,8 @@ def test_of_several_models_each_line_names_its_own() -> None:
 def test_a_line_is_as_wide_as_the_drawing_and_calls_nobody_knows_of_are_left_out() -> None:
     _, err = seen(kept(), settled("a", 1, "ok", "x" * 5_000), event("call.started", 1, call="z"), settled("z", 1, "ok"))
     assert [len(line) for line in err.splitlines()] == [23, 100] and err.endswith("…\n")
+
+
+def test_an_error_is_told_whole() -> None:
+    _, err = seen(kept(), settled("a", 1, "error", "wrong " * 40 + "at $.questions"))
+    assert err.endswith("at $.questions\n")

@@ -69,6 +69,7 @@ SECTIONS: dict[str, tuple[Listed, ...]] = {
         Listed("use", "conversations", "use", "Make a conversation the current one."),
         Listed("fork", "conversations", "fork", "Begin a conversation that shares a path."),
         Listed("set", "conversations", "set_", "Change a setting of the conversation."),
+        Listed("tools", "conversations", "tools", "List the tools, and which are on here."),
         Listed("profiles", "conversations", "profiles", "List the profiles."),
     ),
     "House": (

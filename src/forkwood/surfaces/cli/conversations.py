@@ -8,7 +8,7 @@ from msgspec import to_builtins
 from forkwood.surfaces.cli.desk import Call
 from forkwood.surfaces.cli.named import CONVERSATION, MODEL, NODE, PROFILE, SETTING, WORDS
 from forkwood.surfaces.cli.options import verb
-from forkwood.surfaces.cli.show_lists import conversation_line, draw_conversations, draw_profiles
+from forkwood.surfaces.cli.show_lists import conversation_line, draw_conversations, draw_profiles, draw_tools
 from forkwood.surfaces.cli.show_setting import setting_words
 from forkwood.surfaces.cli.typed import text_of
 from forkwood.surfaces.cli.words import count_of
@@ -80,6 +80,14 @@ def set_(call: Call, *, key_name: str, value: str) -> None:
     said = text_of(value, call.terminal) if key_name == "system" else value
     change = call.runtime.set(key_name, said, conversation=call.conversation, key=call.key)
     call.give(change.conversation, lambda: setting_words(change))
+
+
+@verb("tools")
+def tools(call: Call) -> None:
+    """List the tools: on or off in this conversation, what a call does, whether it asks you, and its arguments."""
+    found = call.runtime.tools(conversation=call.conversation)
+    call.give(found, lambda: draw_tools(found))
+    call.remark("forkwood set tools -NAME switches one off, +NAME on.")
 
 
 @verb("fork", key=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from forkwood.domain import limits
 from forkwood.domain.conversation import Conversation
 from forkwood.domain.event import Event
 from forkwood.domain.hit import Hit
 from forkwood.domain.ids import Id, ending
-from forkwood.domain.response import Branch, NodeShown, Trash
+from forkwood.domain.response import Branch, NodeShown, ToolListed, Trash
 from forkwood.domain.run import Run
 from forkwood.domain.settings import Parameters, Profile
 from forkwood.domain.tree import Node
@@ -20,6 +21,7 @@ from forkwood.surfaces.cli.show_path import draw_node
 from forkwood.surfaces.cli.words import ago, count_of, one_line, role_of, short
 
 TITLE_WIDTH = 50
+VERDICTS = {"allow": "does not ask", "ask": "asks", "deny": "never runs"}
 ACT_WORDS = {
     "conversation.created": "the new conversation",
     "conversation.forked": "the fork",
@@ -239,6 +241,30 @@ def _profile(profile: Profile) -> str:
     words += [f"without {visible_line(tool)}" for tool in profile.tools_off]
     system = cropped(visible_line(profile.system), TITLE_WIDTH) if profile.system else ""
     return "  ".join(word for word in (*words, system) if word)
+
+
+def draw_tools(found: Sequence[ToolListed]) -> str:
+    """Each tool: on or off, its effect, whether it asks; below it `name (required) type` for each argument."""
+    return "\n".join(_tool(tool) for tool in found)
+
+
+def _tool(tool: ToolListed) -> str:
+    state = "on" if tool.on else "off"
+    return f"{tool.name}  {state}, {tool.effect}, {VERDICTS[tool.verdict]}\n    {shape_words(tool.arguments)}"
+
+
+def shape_words(schema: Mapping[str, Any]) -> str:
+    """A JSON schema of a tool in one line: `{words: string, limit?: integer}`."""
+    match schema.get("type"):
+        case "object":
+            needed = schema.get("required", ())
+            inner = schema.get("properties", {}).items()
+            spelled = [f"{name}{'' if name in needed else '?'}: {shape_words(one)}" for name, one in inner]
+            return f"{{{', '.join(spelled)}}}"
+        case "array":
+            return f"[{shape_words(schema.get('items', {}))}]"
+        case kind:
+            return str(kind or "anything")
 
 
 def moment(at_ms: int) -> str:

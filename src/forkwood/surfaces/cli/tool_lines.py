@@ -95,12 +95,15 @@ class WithTools:
             self._note(seen, f"{self.terminal.pen.glyphs.tool} {call.words}")
         else:
             took = f", {max(0, seen.at_ms - call.began_ms) / 1000:.1f} s"
-        self._note(seen, f"  {call.name}: {seen.payload['outcome']}{took}{_preview(seen.payload)}")
+        line = f"  {call.name}: {seen.payload['outcome']}{took}{_preview(seen.payload)}"
+        self._note(seen, line, is_whole=seen.payload["outcome"] == "error")
 
-    def _note(self, seen: EventSeen, line: str) -> None:
+    def _note(self, seen: EventSeen, line: str, *, is_whole: bool = False) -> None:
+        """Tell LINE; an error IS_WHOLE, for what is to be mended can stand at its end."""
         model = visible_line(self.models.get(seen.run or "", "")) if len(self.models) > 1 else ""
         pen = self.terminal.pen
-        self.terminal.note(pen.inks.dim(cropped(f"{line}  ({model})" if model else line, pen.width)))
+        told = f"{line}  ({model})" if model else line
+        self.terminal.note(pen.inks.dim(told if is_whole else cropped(told, pen.width)))
 
 
 def _preview(payload: Mapping[str, Any]) -> str:
