@@ -6,12 +6,14 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from forkwood.domain.watch import DeltaSeen, EventSeen, Seen
 from forkwood.runtime.watching import Watching
 from forkwood.surfaces.cli.following import Following
 from forkwood.surfaces.cli.terminal import Terminal
 from tests.surfaces.cli.desks import run_cli, succeed, terminal, written
+from tests.surfaces.cli.made import message
 
 RUN = "1" * 32
 DELTA = DeltaSeen(run=RUN, part="text", index=0, text="Hel")
@@ -63,7 +65,7 @@ def test_a_number_that_is_none_is_a_usage_error() -> None:
 
 def test_the_words_of_replies_stand_below_one_another_each_under_its_run() -> None:
     screen = terminal()
-    view = Following(screen)
+    view = Following(screen, 0, lambda _: message(1, None))
     other = DeltaSeen(run="2" * 32, part="text", index=0, text="Ho\n\x1b[2J")
     thought = DeltaSeen(run=RUN, part="thinking", index=1, text="Hm")
     assert [view.see(seen) for seen in (DELTA, thought, DELTA, other, event(7))] == [True, False, True, True, True]
@@ -85,3 +87,20 @@ def test_who_names_no_number_begins_with_the_last_ten(asked: list[tuple[int, str
     succeed("log", "--follow", "--json", "-c", here)
     succeed("log", "--follow", "--after", "0")
     assert [after for after, _ in asked] == [numbers[-11], numbers[-11], 0]
+
+
+def test_what_was_missed_of_a_reply_follows_when_it_is_kept_and_nothing_of_those_before() -> None:
+    screen = terminal()
+    view = Following(screen, 7, lambda _: message(1, None, "Hello"))
+    for seq in (7, 8, 9):
+        if seq == 8:
+            view.see(DELTA)
+        view.see(replace(event(seq), kind="reply.kept", node="3" * 32))
+    lines = written(screen.out).splitlines()
+    assert [line.strip().split("  ")[0] for line in lines] == [
+        "7",
+        "run 11111111: Hello",
+        "8",
+        "run 11111111: Hello",
+        "9",
+    ]

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import aclosing, suppress
 
 from forkwood.domain.ids import Id, ending
+from forkwood.domain.tree import Node
 from forkwood.domain.watch import DeltaSeen, EventSeen, Seen
 from forkwood.surfaces.cli.desk import Call
 from forkwood.surfaces.cli.live import in_loop
@@ -20,13 +21,20 @@ from forkwood.surfaces.cli.views import JsonLines
 EVENTS_BEFORE = 10
 """How many events are shown of what was done before one began to follow."""
 INDENT = " " * 8
+ANEW = frozenset({"turn.started", "reply.interrupted", "try.failed"})
+"""After these a reply begins from its first word."""
 
 
 def follow_log(call: Call, after: int | None) -> None:
     """Write each event behind AFTER (None: behind all but the last few) and each scrap of a reply as it comes. Ctrl-C
     is how it ends, and nothing is interrupted by it; so does a reader who leaves."""
     watching: asyncio.Task[None] | None = None
-    view = JsonLines(call.terminal) if call.as_json else Following(call.terminal)
+    runtime, now = call.runtime, call.runtime.behind_last(0)
+    view = (
+        JsonLines(call.terminal)
+        if call.as_json
+        else Following(call.terminal, now, lambda node: runtime.show(node).node)
+    )
     begin = call.runtime.behind_last(EVENTS_BEFORE, conversation=call.named) if after is None else after
 
     def stop() -> None:
@@ -49,21 +57,27 @@ def follow_log(call: Call, after: int | None) -> None:
 
 
 class Following:
-    """Events in a line each, and below them the words of replies in flight as they come, each under its run."""
+    """Events in a line each, and before a reply is told to be kept its words, as they come, each under its run.
 
-    def __init__(self, terminal: Terminal) -> None:
+    Of a reply that is kept behind the log number NOW the words that were missed follow; LOOK gives the node of an id.
+    """
+
+    def __init__(self, terminal: Terminal, now: int, look: Callable[[Id], Node]) -> None:
         self.terminal = terminal
+        self.now = now
+        self.look = look
         self._run: Id | None = None
         """Whose words stand on the line that is not ended yet."""
+        self._shown: dict[Id, str] = {}
+        """What was shown of the replies in flight, by run."""
 
     def see(self, seen: Seen) -> bool:
         """Show it; whether there was anything to show."""
         match seen:
             case EventSeen():
-                self.close()
-                self.terminal.say(event_line(seen, self.terminal.pen.inks))
+                self._tell(seen)
             case DeltaSeen(part="text"):
-                self._add(seen)
+                self._add(seen.run, seen.text)
             case _:
                 return False
         return True
@@ -74,12 +88,24 @@ class Following:
             self.terminal.put("\n")
         self._run = None
 
-    def _add(self, delta: DeltaSeen) -> None:
-        if delta.run != self._run:
+    def _tell(self, event: EventSeen) -> None:
+        if event.kind == "reply.kept" and event.run and event.node and event.seq > self.now:
+            text, shown = self.look(event.node).text, self._shown.pop(event.run, "")
+            self._add(event.run, text.removeprefix(shown))
+        if event.kind in ANEW:
+            self._shown.pop(event.run or "", None)
+        self.close()
+        self.terminal.say(event_line(event, self.terminal.pen.inks))
+
+    def _add(self, run: Id, text: str) -> None:
+        if not text:
+            return
+        if run != self._run:
             self.close()
-            self._run = delta.run
-            self.terminal.put(INDENT + self.terminal.pen.inks.dim(f"run {ending(delta.run)}: "))
-        self.terminal.put(visible(delta.text).replace("\n", f"\n{INDENT}"))
+            self._run = run
+            self.terminal.put(INDENT + self.terminal.pen.inks.dim(f"run {ending(run)}: "))
+        self._shown[run] = self._shown.get(run, "") + text
+        self.terminal.put(visible(text).replace("\n", f"\n{INDENT}"))
 
 
 def _when_left(terminal: Terminal, stop: Callable[[], None]) -> None:
