@@ -38,15 +38,18 @@ def house(home: Path) -> Iterator[Asking]:
     made.close()
 
 
-def test_windie_53_a_run_says_where_it_begins_who_answers_and_that_nobody_has_begun_it(runtime: Runtime) -> None:
-    started = runtime.send("q1", models=["scripted:/a.json"])
+def test_windie_53_a_run_says_where_it_begins_who_answers_and_that_nobody_has_begun_it(
+    runtime: Runtime, tmp_path: Path
+) -> None:
+    model = script(tmp_path, {"text": "yes"})
+    started = runtime.send("q1", models=[model])
     (run,) = runtime.runs()
-    assert (run.id, run.status, run.model) == (started.runs[0], "queued", "scripted:/a.json")
+    assert (run.id, run.status, run.model) == (started.runs[0], "queued", model)
     assert (run.start, run.tip, run.turns) == (started.node.id, started.node.id, 0)
     runtime.set("model", "scripted:/b.json")
     runtime.switch(started.node.id, here=True)
     (run,) = again(runtime).runs()
-    assert (run.status, run.model, run.start) == ("queued", "scripted:/a.json", started.node.id)
+    assert (run.status, run.model, run.start) == ("queued", model, started.node.id)
 
 
 def test_windie_54_a_length_is_that_of_the_whole_path_what_was_taken_over_too(runtime: Runtime) -> None:

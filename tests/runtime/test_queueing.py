@@ -39,13 +39,14 @@ def queued(runtime: Runtime, *words: str, **how: Any) -> list[str]:
     return [name for name in names if name]
 
 
-def test_a_send_at_the_tip_of_a_run_at_work_is_no_node_yet_and_no_run(runtime: Runtime) -> None:
+def test_a_send_at_the_tip_of_a_run_at_work_is_no_node_yet_and_no_run(runtime: Runtime, tmp_path: Path) -> None:
     first = runtime.send("one")
-    later = runtime.send("two", models=["scripted:/a.json", "scripted:/b.json"])
+    both = tuple(script(tmp_path, {"text": "yes"}, name=file) for file in ("a.json", "b.json"))
+    later = runtime.send("two", models=both)
     assert (later.runs, later.node) == ((), first.node)
     [found] = runtime.queue()
     assert (found.id, found.behind, found.text, found.state) == (later.queued, first.runs[0], "two", "waiting")
-    assert (found.models, found.node, found.steers) == (("scripted:/a.json", "scripted:/b.json"), None, False)
+    assert (found.models, found.node, found.steers) == (both, None, False)
     assert (texts(runtime), len(runtime.runs())) == (["one"], 1)
     assert runtime.conversation().head == first.node.id
     assert runtime.queued(found.id[-6:]) == found

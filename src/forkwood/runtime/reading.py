@@ -18,7 +18,7 @@ from forkwood.domain.tree import Entry, Node, Spot
 from forkwood.runtime import driven, naming
 from forkwood.runtime.settling import settled
 from forkwood.runtime.verbs import Verbs
-from forkwood.store import conversations, digests, entries, log, nodes, places, runs, walk
+from forkwood.store import conversations, digests, entries, log, names, nodes, places, runs, walk
 from forkwood.store.db import Tx
 
 LOG_ROWS = 500
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class Reading(Verbs):
-    """path, tree, show, branches, history, clients, labels, log, search, runs, left, replied_before, notices."""
+    """path, tree, show, branches, history, clients, labels, log, search, runs, left, abandoned, replied_before, notices."""
 
     def path(self, node: str | None = None, *, conversation: str | None = None, hidden: bool = False) -> list[Entry]:
         """The entries from the root to a message (None: to the head), hidden ones left out unless HIDDEN."""
@@ -141,10 +141,10 @@ class Reading(Verbs):
         with self.house.store.read() as tx:
             return driven.abandoned(tx, self.house, naming.conversation(tx, conversation))
 
-    def replied_before(self, run: Id) -> str | None:
+    def replied_before(self, run: str) -> str | None:
         """The model of the last reply on the path that a run answers; None where no model has spoken there."""
         with self.house.store.read() as tx:
-            return places.last_model(tx, runs.details(tx, run).start)
+            return places.last_model(tx, runs.details(tx, names.run(tx, run)).start)
 
     def notices(self) -> list[str]:
         """What happened to the store beside what was asked since this was last called: a head that was settled."""
