@@ -326,8 +326,7 @@ class World:
             return
         report = self.runtime.purge(names, everywhere=everywhere)
         assert (set(report.nodes), set(report.kept)) == (gone, kept)
-        if whole is not None or gone - self.books.purged:
-            self.books.forgotten(gone)  # what is a husk already keeps even a label that it was given since
+        self.books.forgotten(gone)  # with the label that a husk was given since
         if whole is not None:
             self.books.talks.remove(whole)
             if whole is self.talk:

@@ -103,11 +103,7 @@ def act(world: World, verb: str, draw: tuple[int, ...]) -> None:
         case "append":
             world.said(talk, head, tree.say(talk, head, words), words)
         case "call":
-            reply = world.called(talk, head, words, words)
-            results = tree.results(reply, words)
-            world.results.add(results.node)
-            world.said(talk, reply, results, f"saw {words}")
-            del world.paths[reply]
+            _call(world, talk, head, words)
         case "edit":
             _edit(world, head, at, index, words)
         case "keep":
@@ -124,6 +120,15 @@ def act(world: World, verb: str, draw: tuple[int, ...]) -> None:
             marked = path[index:end]
             (tree.hide if verb == "hide" else tree.show)(talk, *marked)
             (world.hidden.update if verb == "hide" else world.hidden.difference_update)(marked)
+
+
+def _call(world: World, talk: int, head: Spot, words: str) -> None:
+    """A reply with a call, and its results."""
+    reply = world.called(talk, head, words, words)
+    results = world.tree.results(reply, words)
+    world.results.add(results.node)
+    world.said(talk, reply, results, f"saw {words}")
+    del world.paths[reply]
 
 
 def _edit(world: World, head: Spot, at: Spot, index: int, words: str) -> Spot:
@@ -212,7 +217,9 @@ def begin(tree: Tree) -> World:
     world = World(tree)
     for _ in range(2):
         talk = tree.conversation()
-        world.said(talk, ROOT, tree.say(talk, ROOT, f"begin{talk}"), f"begin{talk}")
+        begun = tree.say(talk, ROOT, f"begin{talk}")
+        world.said(talk, ROOT, begun, f"begin{talk}")
+        _call(world, talk, begun, f"call{talk}")
     return world
 
 
