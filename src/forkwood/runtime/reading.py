@@ -29,7 +29,8 @@ T = TypeVar("T")
 
 
 class Reading(Verbs):
-    """path, tree, show, branches, history, clients, labels, log, search, runs, left, abandoned, replied_before, notices."""
+    """path, tree, show, branches, history, clients, labels, log, search, runs, left, abandoned,
+    replied_before, notices."""
 
     def path(self, node: str | None = None, *, conversation: str | None = None, hidden: bool = False) -> list[Entry]:
         """The entries from the root to a message (None: to the head), hidden ones left out unless HIDDEN."""
