@@ -36,7 +36,8 @@ class ForkwoodError(Exception):
 
 
 def _within(text: str) -> str:
-    return shortened(text, limits.error_characters_max - len(" … "))
+    most = limits.error_characters_max
+    return text if len(text) <= most else shortened(text, most - len(" … "))
 
 
 class NotFound(ForkwoodError):
