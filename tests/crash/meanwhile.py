@@ -70,6 +70,7 @@ class Meanwhile:
         self.numbers = count()
         self.accepted: list[str] = []
         self.waited: list[str] = []
+        self.cancels, self.cancels_before = 0, dict[str, int]()
         self.removed: set[str] = set()
         self.ticks = count(NOW)
         house = House(self.store, self.home, {"FORKWOOD_LOCAL_SERVERS": ""}, "cli", clock=lambda: next(self.ticks))
@@ -107,6 +108,7 @@ class Meanwhile:
             case "cancel":
                 for run in self.active()[:1]:
                     self.person.cancel(run)
+                    self.cancels += 1
             case "resume":
                 stopped = [run.id for run in self.person.runs() if run.status in {"cancelled", "failed"}]
                 for run in stopped[:1]:
@@ -128,6 +130,7 @@ class Meanwhile:
         self.accepted.append(words)
         if started.queued and not steer:
             self.waited.append(words)
+            self.cancels_before[words] = self.cancels
 
     # What must hold
 
@@ -138,11 +141,16 @@ class Meanwhile:
         for words in self.accepted:
             places = said.count(words) + (words in in_queue) + (words in self.removed)
             assert places == 1, f"{words} stands at {places} places"
-        order = [words for words in said if words in self.waited]
-        assert order == sorted(order, key=self.waited.index), "what waited comes in its order"
+        for branch in self.person.branches():
+            met = [entry.node.text for entry in self.person.path(branch.leaf) if entry.node.text in self.waited]
+            for cancels in range(self.cancels + 1):  # what is said after a cancel comes before what it holds
+                order = [words for words in met if self.cancels_before[words] == cancels]
+                assert order == sorted(order, key=self.waited.index), "what waited comes in its order"
         active = set(self.active())
+        cancelled = {event.run for event in self.person.log() if event.kind == "cancel.asked"}
         for one in in_queue.values():
-            assert (one.behind in active) == (one.state == "waiting"), "only a run at work is waited for"
+            waits_for = active if one.state == "waiting" else {one.behind} - active | cancelled
+            assert one.behind in waits_for, "only a run at work is waited for, and only a cancelled one holds"
         self._check_steers()
         self._check_prompts()
         with self.store.read() as tx:
