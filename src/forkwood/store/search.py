@@ -14,7 +14,7 @@ from forkwood.domain import limits
 from forkwood.domain.errors import LimitExceeded, Misused
 from forkwood.domain.hit import Hit, SearchResponse
 from forkwood.domain.ids import Id
-from forkwood.domain.message import Part, Role, ToolCall, ToolResult
+from forkwood.domain.message import Part, Role, Text, ToolCall, ToolResult
 from forkwood.domain.query import (
     Word,
     asked,
@@ -276,9 +276,16 @@ def _asked_index(tx: Tx, query: str, where: _Filter, limit: int, offset: int) ->
 
 def _read(tx: Tx, sql: str, args: tuple[Any, ...]) -> Iterator[_Candidate]:
     for id_, conversation, role, hidden, title, created_ms, rank, parts in tx.each(sql, args):
-        found = sorted(_texts(_parts.decode(parts)), key=lambda text: text[1] is not None)
-        texts, tools = [(said, fold(said)) for said, _ in found], [tool for _, tool in found]
+        texts, tools = _folded(_parts.decode(parts))
         yield _Candidate(id_, conversation, role, hidden, title, created_ms, rank, texts, tools)
+
+
+def _folded(parts: Sequence[Part]) -> tuple[list[Folded], list[str | None]]:
+    """Texts and tools of a candidate. One plain text is nearly all there is: it goes the short way."""
+    if len(parts) == 1 and type(part := parts[0]) is Text:
+        return [(part.text, fold(part.text))], [None]
+    found = sorted(_texts(parts), key=lambda text: text[1] is not None)
+    return [(said, fold(said)) for said, _ in found], [tool for _, tool in found]
 
 
 def _texts(parts: Iterable[Part]) -> Iterator[tuple[str, str | None]]:
@@ -343,6 +350,8 @@ def _hit(candidate: _Candidate, words: Sequence[Word], worth: int) -> Hit:
 
 def _tool(candidate: _Candidate, words: Iterable[Word]) -> str | None:
     """The tool in whose call or result the words stand; None where one of them stands in what was said."""
+    if not any(candidate.tools):
+        return None
     holding = [
         tool
         for (_, folded), tool in zip(candidate.texts, candidate.tools, strict=True)
