@@ -9,6 +9,7 @@ from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from forkwood.domain.message import Origin, Role, Text, ToolCall, ToolResult
 from forkwood.domain.response import Started
@@ -21,9 +22,10 @@ from forkwood.runtime.house import House
 from forkwood.store import append, conversations
 from forkwood.store.db import Store
 
+HOMES_MADE = count()
 NOON = 1_800_000_000_000
-HOME = TemporaryDirectory(prefix="forkwood-")
-"""Where drivers of stores in memory keep their locks: of this process alone, whose ids others repeat."""
+HOME, HOMES = TemporaryDirectory(prefix="forkwood-"), WeakKeyDictionary[Store, str]()
+"""Where the drivers of each store in memory keep their locks: doors repeat the ids of other stores' doors."""
 
 
 def door(
@@ -31,9 +33,12 @@ def door(
 ) -> Runtime:
     """A Runtime at the command line's door; each look at its clock is a millisecond later."""
     ticks, draws = count(NOON), count(1)
-    settings = settings or Settings(home=HOME.name, model="scripted:/nowhere.json")
+    store = store or Store.in_memory()
+    if settings is None:
+        home = HOMES.setdefault(store, f"{HOME.name}/{next(HOMES_MADE)}")
+        settings = Settings(home=home, model="scripted:/nowhere.json")
     house = House(
-        store or Store.in_memory(),
+        store,
         settings,
         {"FORKWOOD_LOCAL_SERVERS": ""},
         "cli",
