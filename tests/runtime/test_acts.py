@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from forkwood.domain import limits
-from forkwood.domain.errors import Conflict, LimitExceeded, Misused, NotFound
+from forkwood.domain.errors import Conflict, LimitExceeded, Misused, NotFound, StoreUnusable
 from forkwood.domain.settings import Provider, Settings
 from forkwood.runtime import Runtime
 from forkwood.runtime.acts import Acting
@@ -146,3 +146,19 @@ def test_what_was_given_up_is_taken_back_with_its_receipt(runtime: Runtime) -> N
     runtime.send("free again", key="k", run=False)
     with pytest.raises(Conflict):
         phased.end("k", 1)
+
+
+@pytest.mark.parametrize("attached", [False, True])
+def test_a_receipt_that_cannot_be_read_is_damage_to_the_store(
+    runtime: Runtime, tmp_path: Path, *, attached: bool
+) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("a")
+    files = [file] if attached else []
+    runtime.send("once", run=False, attach=files, key="k")
+    with runtime.house.store.write() as tx:
+        tx.run("DROP TRIGGER receipt_is_final")
+        tx.run("UPDATE receipt SET response = '{}'")
+    with pytest.raises(StoreUnusable) as caught:
+        runtime.send("once", run=False, attach=files, key="k")
+    assert caught.value.facts["reason"] == "corrupt"

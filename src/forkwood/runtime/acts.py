@@ -122,8 +122,13 @@ class Acting(Verbs):
         """
         given = self._receipt(key)
         if given is not None:
-            return wire.decode(given_response(given, _fingerprint(verb, arguments)), shape)
+            return self._read(given_response(given, _fingerprint(verb, arguments)), shape)
         return self._once(verb, arguments, shape, prepare(), key=key)
+
+    def _read(self, response: bytes, shape: type[T]) -> T:
+        """What a receipt holds. Inside a transaction, where what cannot be read is said as damage to the store."""
+        with self.house.store.read():
+            return wire.decode(response, shape)
 
     def _begun(
         self, verb: str, arguments: dict[str, Any], shape: type[T], begin: Callable[[Tx], U], *, key: str | None

@@ -8,7 +8,6 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from forkwood import wire
 from forkwood.domain import limits
 from forkwood.domain.act import MessageEdited, MessageSent, ReplyRetried, RunStarted, SettingChanged
 from forkwood.domain.errors import Conflict, Refused
@@ -81,7 +80,7 @@ class Talking(Acting):
         """The files' hashes for a key that was used: of a file that is gone since, what was sent under its name."""
         parts: tuple[Part, ...] = ()
         if given.verb == "send" and given.response:
-            started = wire.decode(given.response, Started)
+            started = self._read(given.response, Started)
             parts = self._parts_queued(started.queued) if started.queued else started.node.parts
         return attaching.blobs_again(paths, tuple(part for part in parts if isinstance(part, Attachment)), given.key)
 
