@@ -110,7 +110,7 @@ def _carries(deep: int) -> Iterator[Line]:
         for name, read in (("nodes", walk.light_entries), ("entries", entries.entries), ("prompt", _prompt)):
             with runtime.house.store.read() as tx:
                 nested = _head(tx)
-                ours, floor = interleaved(lambda: read(tx, nested), lambda: read(tx, plain), 9)  # noqa: B023
+                ours, floor = interleaved(lambda: read(tx, nested), lambda: read(tx, plain), 31)  # noqa: B023
             yield ratio(f"path of {deep:,} with 100 nested carries as {name}", ours, floor, 1.5)
 
 

@@ -145,7 +145,8 @@ class _Path:
         after = self._afters(crowded)
         here = list(dict.fromkeys([place[0] for place in after]))
         known = self._names.known
-        known.update(zip(self.seqs, self.ids, strict=True))
+        for start, seqs in self._straight:  # those that were carried are known already
+            known.update(zip(seqs, self.ids[start : start + len(seqs)], strict=True))
         for node, cut, bringer, brought, name in self._tx.rows(_AT_ALL, (wire.text(here),)) + first:
             index = after.get((node, cut))
             if index is not None:

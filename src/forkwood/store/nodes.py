@@ -199,10 +199,13 @@ class Names:
         *columns, conversations, lengths, at_nodes, at_cuts = columns
         self.known.update(zip(columns[0], ids, strict=True))
         known = self.known
-        ats = [
-            known[node] if node in known and not cut else self.place(node, cut)
-            for node, cut in zip(at_nodes, at_cuts, strict=True)
-        ]
+        if at_nodes[1:] == columns[0][:-1] and not any(at_cuts):  # a stretch of messages that hang on one another
+            ats: list[str | None] = [self.place(at_nodes[0], 0), *ids[:-1]]
+        else:
+            ats = [
+                known[node] if node in known and not cut else self.place(node, cut)
+                for node, cut in zip(at_nodes, at_cuts, strict=True)
+            ]
         alike = len(set(conversations)) == 1
         home = repeat(self._conversation(conversations[0])) if alike else map(self._conversation, conversations)
         flags = [seq in hidden for seq in columns[0]] if hidden else None
