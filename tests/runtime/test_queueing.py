@@ -157,7 +157,7 @@ def test_after_a_cancel_the_queue_is_held_until_somebody_goes_on_there(runtime: 
 
 def test_a_send_after_a_cancel_comes_next_though_the_run_has_not_ended(runtime: Runtime, home: Path) -> None:
     first = runtime.send("one")
-    early, gone = queued(runtime, "early", "gone")
+    _, gone = queued(runtime, "early", "gone")
     runtime.queue_remove(gone)
     other = Driver.start(home / "drivers", runtime.house.new_id)
     with runtime.house.store.write() as tx:
