@@ -126,6 +126,11 @@ class Books:
         """Every run that is still to be driven."""
         return [run for talk in self.talks for run in talk.runs if run.is_active]
 
+    def keeps_from_hiding(self, act: Act) -> bool:
+        """Whether taking ACT back would hide a message on the path of a run that is still to be driven."""
+        shown = {node for effect in act if isinstance(effect, Marked) and not effect.hidden for node in effect.nodes}
+        return any((shown - self.hidden) & set(run.tip.path) for run in self.active())
+
     def marked(self, nodes: Path, *, hidden: bool) -> Act:
         """Hide or show NODES: the effect, none where all are so already."""
         changing = tuple(node for node in nodes if (node in self.hidden) != hidden)

@@ -288,12 +288,11 @@ class World:
             with pytest.raises(Conflict):
                 self.runtime.undo()
             return
-        try:
-            self.runtime.undo()
-        except Refused:  # it would hide what a run at work stands on: nothing was done
-            if not any(run.is_active for run in self.talk.runs):
-                raise
+        if self.books.keeps_from_hiding(self.talk.past[-1]):
+            with pytest.raises(Refused, match="is at work on a path that holds it"):
+                self.runtime.undo()
             return
+        self.runtime.undo()
         act = self.talk.past.pop()
         self.talk.future.append((act, self.books.taken_back(self.talk, act)))
 
@@ -302,12 +301,11 @@ class World:
             with pytest.raises(Conflict):
                 self.runtime.redo()
             return
-        try:
-            self.runtime.redo()
-        except Refused:  # it would hide what a run at work stands on: nothing was done
-            if not any(run.is_active for run in self.talk.runs):
-                raise
+        if self.books.keeps_from_hiding(self.talk.future[-1][1]):
+            with pytest.raises(Refused, match="is at work on a path that holds it"):
+                self.runtime.redo()
             return
+        self.runtime.redo()
         act, undone = self.talk.future.pop()
         self.books.taken_back(self.talk, undone)
         self.talk.past.append(act)
