@@ -113,7 +113,7 @@ def test_a_question_is_answered_with_a_text_for_each(tmp_path: Path) -> None:
     assert [question["text"] for question in asked["questions"]] == ["Which?", "Why?"]
     told = succeed("pending").out
     assert "  1. Which?\n    - oak\n    - elm\n  2. Why?\n" in told
-    assert f"forkwood answer {asked['id'][-8:]} TEXT TEXT" in told
+    assert f'forkwood answer {asked["id"][-8:]} "TEXT 1" "TEXT 2"' in told
     assert run_cli("answer", asked["id"], "oak").code == 2
     assert succeed("answer", asked["id"], "the oak", "it is old").out == "Done.\n"
     (result,) = given(["path"])[2]["node"]["parts"]

@@ -127,9 +127,15 @@ def _texts(asked: Interaction, words: Sequence[str]) -> Answer:
 def _each_in_quotes(asked: Interaction) -> str:
     """The command that answers each question, and the questions it answers in their order."""
     questions = [visible(first_line(question.text, QUESTION_CHARACTERS)) for question in asked.questions or ()]
-    spelled = " ".join(f'"TEXT {number}"' for number in range(1, len(questions) + 1)) or '"TEXT"'
     named = "; ".join(f"{number}. {text}" for number, text in enumerate(questions, start=1))
-    return f"forkwood answer {ending(asked.id)} {spelled}" + (f" answers {named}" if named else "")
+    return with_texts(asked) + (f" answers {named}" if named else "")
+
+
+def with_texts(asked: Interaction) -> str:
+    """The command that answers with a text for each question, as it is typed."""
+    count = len(asked.questions or ())
+    texts = [f'"TEXT {number}"' for number in range(1, count + 1)] if count > 1 else ['"TEXT"']
+    return f"forkwood answer {ending(asked.id)} {' '.join(texts)}"
 
 
 def answer_words(answer: Answer | None) -> str:

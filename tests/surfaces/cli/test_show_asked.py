@@ -74,10 +74,10 @@ def test_a_question_shows_what_is_asked_and_not_its_call() -> None:
         "    - a",
         "    - b c",
         "  2. Why?",
-        "  forkwood answer 00000001 TEXT TEXT",
+        '  forkwood answer 00000001 "TEXT 1" "TEXT 2"',
     ]
     one = draw_pending([asking("question", questions=QUESTIONS[1:], about="")], terminal())
-    assert one.split("\n")[1:] == ["  Why?", "  forkwood answer 00000001 TEXT"]
+    assert one.split("\n")[1:] == ["  Why?", '  forkwood answer 00000001 "TEXT"']
 
 
 def test_a_doubt_is_answered_by_its_words() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from forkwood.domain.ids import Id, ending
-from forkwood.domain.interaction import Interaction, answer_words
+from forkwood.domain.interaction import Interaction, answer_words, with_texts
 from forkwood.domain.response import GrantHeld
 from forkwood.surfaces.cli.screen_text import cropped, indented, visible, visible_line
 from forkwood.surfaces.cli.terminal import Terminal
@@ -65,7 +65,7 @@ def what_is_asked(asked: Interaction, terminal: Terminal) -> str:
 def ways_to_answer(asked: Interaction) -> list[str]:
     """The commands that answer ASKED, as they are typed."""
     answer = f"forkwood answer {ending(asked.id)}"
-    ways = [f"{answer} {word}" for word in asked.answers] or [answer + " TEXT" * len(asked.questions or ("",))]
+    ways = [f"{answer} {word}" for word in asked.answers] or [with_texts(asked)]
     if asked.kind == "approval":
         ways[1:1] = [f"{answer} allow --remember {scope}" for scope in ("run", "conversation")]
     return ways
